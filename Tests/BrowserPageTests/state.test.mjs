@@ -131,6 +131,10 @@ test('a list is classified, a table makes what it changes wait again, a bad cell
   // A person may go on without what the row says.
   const { status, metadata, error } = page.detailsLeftOut(state, 'c.jpg').list.items[2];
   assert.deepEqual([status, metadata, error], ['waiting', page.nothingKnown(), null]);
+  // A later table without the row says nothing against the photograph; what was no image stays none.
+  const without = (/** @type {any} */ before) => page.tableRead(before, 'u.csv', { images: [null, null, null], missing: [], notes: [] }).list.items[2];
+  assert.deepEqual([without(state).status, without(state).error], ['waiting', null]);
+  assert.equal(without(page.itemFailed(page.itemBegun(page.detailsLeftOut(state, 'c.jpg'), 'c.jpg'), 'c.jpg', new Error('no image'))).status, 'failed');
 });
 
 test('a table that comes while a photograph is classified makes its answer worthless', () => {

@@ -54,7 +54,7 @@ function refuseTooMany({ width, height }) {
  */
 export async function probe(blob) {
   if (await mayShowPreview(blob)) {
-    throw new EngineError('unreadable_image', 'raw photographs and TIFF files are not opened: a browser may show their preview');
+    throw new EngineError('unreadable_raw', 'raw photographs and TIFF files are not opened: a browser may show their preview');
   }
   const claimed = await claimedSize(blob);
   if (claimed) {

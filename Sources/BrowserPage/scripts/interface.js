@@ -55,7 +55,7 @@ function optionsOf(given, known) {
  */
 function metadataOf({ age, sex, site }) {
   if (age !== undefined && age !== null && !(typeof age === 'number' && age >= 0 && age <= 130)) {
-    throw new RangeError(`an age is a number from 0 to 130, or null where it is not known, and not ${String(age)}`);
+    throw new RangeError(`an age is a number from 0 to 130, or null where it is not known, and not ${typeof age === 'string' ? `the text '${age}'` : String(age)}`);
   }
   return { age: age ?? null, sex: sex ?? 'unknown', site: site ?? 'unknown' };
 }

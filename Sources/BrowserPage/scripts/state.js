@@ -206,9 +206,12 @@ export function placeOfWork({ work, list }) {
   return list ? 'scan/list' : 'scan';
 }
 
-/** @param {string} name a lesion's @returns the place that shows all of its scans */
-export function placeOfLesion(name) {
-  return `lesion/${encodeURIComponent(name)}`;
+/**
+ * The place of a lesion. It names one of its scans: the browser keeps addresses, and what the person writes is not to be among them.
+ * @param {{id: string}} scan
+ */
+export function placeOfLesion({ id }) {
+  return `lesion/${id}`;
 }
 
 /**

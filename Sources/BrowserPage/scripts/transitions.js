@@ -289,7 +289,8 @@ export function tableRead(state, name, { images, missing, notes }) {
   let used = 0;
   const items = state.list.items.map((item, index) => {
     const row = images[index];
-    if (!row) return item;
+    // What an earlier table said, and nobody could read, does not hold any more.
+    if (!row) return /** @type {any} */ (item.error)?.code === 'table_cell' ? { ...item, status: /** @type {const} */ ('waiting'), error: null } : item;
     used += 1;
     if ('error' in row) {
       const error = Object.assign(new Error(row.error.message), { code: 'table_cell' });

@@ -4,11 +4,7 @@
 const HASHES = @@HASHES@@;
 const ADDRESSES = new Set(Object.keys(HASHES).map((file) => new URL(file, self.location).href));
 
-/**
- * A file as the server has it. A server may answer any address with status 200 and another file, which is not kept.
- * @param {string} file
- * @param {Record<string, string>} hashes
- */
+/** A file as the server has it. A server may answer any address with status 200 and another file, which is not kept. */
 async function fetched(file, hashes) {
   const response = await fetch(new Request(file, { cache: 'reload' }));
   let bytes = await response.clone().arrayBuffer();
@@ -18,13 +14,10 @@ async function fetched(file, hashes) {
   return response;
 }
 
-/** @param {Record<string, string>} hashes of a version @returns the name of its cache */
+/** The name of a version's cache. */
 const nameOf = (hashes) => `dermafusion-${hashes['./']}`;
 
-/**
- * Keeps a version whole or not at all: the page is put last.
- * @param {Record<string, string>} hashes
- */
+/** Keeps a version whole or not at all: the page is put last. */
 async function keep(hashes) {
   if (await caches.match('./', { cacheName: nameOf(hashes) })) return;
   const files = Object.keys(hashes).reverse();
@@ -33,7 +26,6 @@ async function keep(hashes) {
   for (const [index, file] of files.entries()) await cache.put(file, responses[index]);
 }
 
-/** @param {Record<string, string>} hashes of the version that stays */
 async function dropOthers(hashes) {
   for (const name of await caches.keys()) if (name.startsWith('dermafusion-') && name !== nameOf(hashes)) await caches.delete(name);
 }

@@ -210,6 +210,9 @@ def test_an_export_with_a_passphrase_opens_with_it_alone(visit, tmp_path):
     on.go("history")
     page.get_by_role("button", name="Export with a passphrase").click()
     dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Passphrase", exact=True).fill("seven c")
+    said = dialog.get_by_label("Passphrase", exact=True).evaluate("(field) => field.validationMessage")
+    assert said == "The passphrase has fewer than 8 characters."
     dialog.get_by_label("Passphrase", exact=True).fill("correct horse")
     dialog.get_by_label("The same again").fill("correct house")
     dialog.get_by_role("button", name="Encrypt and export").click()

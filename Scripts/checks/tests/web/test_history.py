@@ -62,6 +62,15 @@ def test_saved_found_noted_compared_deleted(visit):
     page.get_by_role("heading", name="left shoulder: two scans compared").wait_for()
     page.get_by_text(re.compile("minutes? between them$")).wait_for()
     assert page.locator(".compare-photographs canvas").count() == 2
+    # Both have one order of classes.
+    names = page.locator(".compare .bars").evaluate_all(
+        "(lists) => lists.map((list) => [...list.querySelectorAll('.bar-name')].map((name) => name.firstChild.textContent))"
+    )
+    assert names[0] == names[1] and len(names[0]) == 7
+    # What is stored, since when, and what deletes it.
+    on.go("about")
+    page.get_by_text(re.compile(r"^2 scans, the oldest of \S.* \d{4}\.")).wait_for()
+    assert page.get_by_role("button", name="Delete all scans").is_visible()
 
     on.go("history")
     page.get_by_role("button", name="Delete left shoulder").first.click()

@@ -34,6 +34,7 @@ FILES = [
     ("bomb.png", png_bomb(60_000, 60_000), "The image has too many pixels"),
     ("<img src=x onerror=alert(1)>.png", b"<svg onload=alert(1)>", "cannot read this file as an image"),
     ("cut.png", (FIXTURES / "refused_truncated.png").read_bytes(), "cannot read this file as an image"),
+    ("film.tif", b"II*\0" + bytes(500), "Save the photograph as JPEG or PNG"),
     ("31x200.png", (FIXTURES / "refused_31x200.png").read_bytes(), "smaller than 32 by 32 pixels"),
 ]
 

@@ -17,7 +17,7 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     copies(
         on,
         100,
-        "if (index % 4 === 0) copy.lesion = index % 8 ? 'shoulder' : 'ankle'; if (index === 50) copy.result.metadata.site = 'ear';",
+        "if (index % 4 === 0) copy.lesion = index % 8 ? 'shoulder' : 'ankle'; if (index === 50) { copy.result.metadata.site = 'ear'; copy.result.concern = 'bcc'; copy.result.risk = 'high'; }",
     )
     on.go("history")
     page.get_by_text("101 scans, newest first").wait_for()
@@ -50,6 +50,10 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     assert page.evaluate("() => document.activeElement.dataset.site") == "ear"
     page.get_by_role("button", name="ear: 1 lesion").last.click()
     page.get_by_text("101 scans, newest first").wait_for()
+    # What a row says can be looked for.
+    page.get_by_label("Search").fill("cannot be excluded")
+    page.get_by_text("1 of 101 scans").wait_for()
+    assert "Basal cell carcinoma cannot be excluded" in page.locator(".scan-row").inner_text()
 
 
 def test_a_lesion_has_a_page_of_its_own(visit):
@@ -64,6 +68,8 @@ def test_a_lesion_has_a_page_of_its_own(visit):
     page.get_by_label("Group by lesion").check()
     page.get_by_role("link", name="left ear / lobe", exact=True).click()
     page.get_by_role("heading", name="left ear / lobe", level=1).wait_for()
+    # The browser keeps addresses; what the person wrote is not in them.
+    assert "ear" not in page.evaluate("() => location.href + JSON.stringify(history.state)")
     page.get_by_text("3 scans, over 2 days").wait_for()
     assert page.locator(".film-strip a").count() == 3
     # The earliest first, and as much in the table as in the lines.
@@ -89,7 +95,8 @@ def test_a_letter_to_a_dermatologist_is_one_page(visit, tmp_path):
     page.evaluate("() => { window.print = () => {}; }")
     change(on, EXCLUDED)
     on.scan()
-    page.get_by_label("Notes", exact=True).fill("itches since spring")
+    lines = [f"week {week}: itches since spring, darker at the upper edge, bled once when scratched" for week in range(1, 13)]
+    page.get_by_label("Notes", exact=True).fill("\n".join(lines))
     page.get_by_role("button", name="Letter to a dermatologist").click()
     dialog = page.get_by_role("dialog", name="Letter to a dermatologist")
     dialog.get_by_label("Question").fill("Is it a basal cell carcinoma?")

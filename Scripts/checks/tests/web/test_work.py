@@ -181,6 +181,11 @@ def test_a_table_tells_a_list_what_is_known(visit, tmp_path):
     page.set_input_files("[data-role=table]", table)
     page.get_by_text("patients.csv has rows for 2 of 3 photographs.").wait_for()
     page.locator(".batch-rows li").first.get_by_text("61 years, Male").wait_for()
+    # The sentence that it is no diagnosis stands over the rows, not in each.
+    assert page.locator(".disclaimer").count() == 1 and "not a diagnosis" not in page.locator(".batch-rows").inner_text()
+    # The answer before stands under what is wrong with the row.
+    earlier = page.locator(".batch-rows li", has_text="robot")
+    assert "The answer before the table" in earlier.inner_text() and "Suggests" in earlier.inner_text()
     first, second, third = rows_of(page)
     if first["image"] != NAMES[0]:
         first, second = second, first
@@ -422,7 +427,7 @@ def test_the_interface_takes_nothing_wrong_for_missing(visit):
       let mutable = true;
       try { description.classes[0].name = 'x'; } catch { /* in strict code it throws */ }
       mutable = description.classes[0].name === 'x';
-      return { none: await told(classify(file, null)), nan: await told(classify(file, { age: NaN })), text: await told(classify(file, { age: '5' })),
+      return { none: await told(classify(file, null)), nan: await told(classify(file, { age: NaN })), text: await classify(file, { age: '5' }).catch((error) => `${error.name}: ${error.message}`),
         old: await told(classify(file, { age: 131 })), number: await told(classify(file, 5)), misspelt: await told(classify(file, { ages: 5 })), mutable };
     }""",
         base64_of(FIXTURES / "phantom_brown.jpg"),
@@ -430,7 +435,7 @@ def test_the_interface_takes_nothing_wrong_for_missing(visit):
     assert json.loads(found.pop("none"))["missing"] == ["age", "sex", "site"]
     assert found == {
         "nan": "RangeError",
-        "text": "RangeError",
+        "text": "RangeError: an age is a number from 0 to 130, or null where it is not known, and not the text '5'",
         "old": "RangeError",
         "number": "TypeError",
         "misspelt": "TypeError",

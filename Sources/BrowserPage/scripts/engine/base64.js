@@ -31,5 +31,6 @@ export function decodeInto(bytes, text) {
  * @param {Uint8Array} bytes
  */
 export function inflated(bytes) {
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+  // Not from a Blob: WebKit reads none in the worker of a page that was opened as a file.
+  return new Response(/** @type {ReadableStream} */ (new Response(bytes).body).pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }

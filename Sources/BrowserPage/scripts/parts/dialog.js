@@ -75,6 +75,9 @@ export function disclaimer() {
         : [h('p', {}, translated), h('p', {}, t('disclaimer.original'), ' ', h('span', { lang: 'en' }, original))]));
 }
 
+/** A new passphrase has at least so many characters. */
+const LEAST = 8;
+
 /**
  * Asks for a passphrase.
  * @param {string} title
@@ -84,11 +87,15 @@ export function disclaimer() {
  */
 export async function passphrase(title, text, twice) {
   const fields = (twice ? ['passphrase', 'passphraseAgain'] : ['passphrase']).map((key) => {
-    const input = h('input', { class: 'input', type: 'password', id: uniqueID('passphrase'), autocomplete: twice ? 'new-password' : 'current-password', required: true, minlength: twice ? 8 : 1 });
+    const input = h('input', { class: 'input', type: 'password', id: uniqueID('passphrase'), autocomplete: twice ? 'new-password' : 'current-password', required: true });
     return { input, element: h('div', { class: 'stack close' }, h('label', { class: 'label', for: input.id }, t(`history.${key}`)), input) };
   });
   const [first, second] = fields.map(({ input }) => input);
-  const check = () => second?.setCustomValidity(first.value === second.value ? '' : t('history.passphrasesDiffer'));
+  const check = () => {
+    first.setCustomValidity(twice && first.value.length < LEAST ? t('history.passphraseShort', { count: LEAST }) : '');
+    second?.setCustomValidity(first.value === second.value ? '' : t('history.passphrasesDiffer'));
+  };
+  check();
   first.addEventListener('input', check);
   second?.addEventListener('input', check);
   const answer = await openDialog(title, [h('p', {}, text), ...fields.map(({ element }) => element)], [

@@ -9,8 +9,8 @@ import { message } from './dialog.js';
 
 /** How many runs of the network the checks of one map take. */
 const CHECK_RUNS = 140;
-/** A plain run's share of the time of one that makes the maps of all classes too. */
-const PLAIN_SHARE = 0.5;
+/** A plain run's share of the time of one that makes the maps of all classes too; after a check as it was measured. */
+let plainShare = 0.5;
 
 /**
  * What the three checks of a map measured, a sentence each.
@@ -55,11 +55,11 @@ export function mapChecks({ request, trustOf, checked, milliseconds }) {
   const box = h('div', { class: 'stack close' });
   // Only what a check found is read out by itself.
   const live = h('div', { class: 'stack close', 'aria-live': 'polite' });
-  const expected = Math.max(1, Math.round(CHECK_RUNS * PLAIN_SHARE * milliseconds / 1000));
+  const expect = () => Math.max(1, Math.round(CHECK_RUNS * plainShare * milliseconds / 1000));
   let lesionClass = '';
 
   /** The checks of one map take many runs of the network, so they are made only when asked for. */
-  const offer = () => h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks', { count: expected })),
+  const offer = () => h('div', { class: 'stack close' }, h('p', { class: 'small soft' }, t('heatmap.checks', { count: expect() })),
     h('div', {}, h('button', { type: 'button', class: 'button', onclick: check }, t('heatmap.check'))));
 
   /** @param {Trust} trust */
@@ -68,7 +68,7 @@ export function mapChecks({ request, trustOf, checked, milliseconds }) {
 
   async function check() {
     const mine = lesionClass;
-    const started = performance.now();
+    const [started, expected] = [performance.now(), expect()];
     // The engine says nothing while it computes: the bar follows the time that its runs have taken so far.
     const bar = h('progress', { class: 'progress', max: 100, value: 0, 'aria-label': t('heatmap.checking') });
     const passed = h('span', { class: 'numbers', 'aria-hidden': 'true' });
@@ -85,6 +85,7 @@ export function mapChecks({ request, trustOf, checked, milliseconds }) {
     try {
       const trust = await request(mine);
       if (!trust) return;
+      plainShare = (performance.now() - started) / CHECK_RUNS / milliseconds;
       checked(mine, trust);
       if (mine !== lesionClass) return;
       end(null, found(trust));

@@ -126,7 +126,9 @@ export function metadataWords({ age, sex, site }) {
 export function metadataLine(metadata) {
   const { age, sex, site } = metadata;
   const known = [
-    age === null ? '' : t('metadata.years', { count: age }), sex === 'unknown' ? '' : t(`metadata.sexes.${sex}`), site === 'unknown' ? '' : siteName(site),
+    age === null ? '' : t('metadata.years', { count: age }),
+    // In the list of choices the word stands alone and has a capital.
+    sex === 'unknown' ? '' : t(`metadata.sexes.${sex}`).toLocaleLowerCase(), site === 'unknown' ? '' : siteName(site),
   ].filter(Boolean);
   return known.length > 0 ? known.join(', ') : t('metadata.nothing');
 }

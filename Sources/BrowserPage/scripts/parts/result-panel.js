@@ -3,11 +3,15 @@ import { fileName, h, replace, uniqueID } from '../dom.js';
 import { baseName, exportScans } from '../exports.js';
 import { LESION_LENGTH, NOTE_LENGTH } from '../history/records.js';
 import { icon } from '../icons.js';
+import { drawn as copyOf } from '../image.js';
 import { formatDate, formatNumber, t } from '../texts.js';
 import { disclaimer, message } from './dialog.js';
 import { heatmap } from './heatmap.js';
 import { metadataWords } from './metadata-form.js';
 import { bars, headline, metadataEffect, setSentence, unreliable } from './result.js';
+
+/** The side of the photograph beside the risk, which a phone shows before one scrolls. */
+const SMALL_SIDE = 240;
 
 /**
  * A result with everything that a reader needs to judge it.
@@ -38,8 +42,8 @@ export function resultPanel({ scan, photograph, request, trustOf, checked, drawn
     showEffect,
     expectEffect,
     element: h('div', { class: 'result' },
-      h('section', { class: 'result-head card stack', 'aria-label': t('result.heading') },
-        headline(result, classes), disclaimer()),
+      h('section', { class: `result-head card stack${photograph && !result.abstain ? ' has-photograph' : ''}`, 'aria-label': t('result.heading') },
+        photograph ? h('div', { class: 'head-photograph no-print', 'aria-hidden': 'true' }, copyOf(photograph, SMALL_SIDE)) : null, headline(result, classes), disclaimer()),
       h('section', { class: 'result-picture card stack', 'aria-label': t('heatmap.heading') },
         h('h2', {}, t('heatmap.heading')),
         map ? map.element : message('notice', t('heatmap.noPhotograph')),

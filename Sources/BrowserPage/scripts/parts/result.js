@@ -43,9 +43,10 @@ export function unreliable(result) {
  * The classes from the likeliest down, each with its share.
  * @param {Result} result
  * @param {Classes} classes
+ * @param {Result} order whose likeliest class comes first: two results beside each other have one order
  */
-export function bars(result, classes) {
-  const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]);
+export function bars(result, classes, order = result) {
+  const ranked = [...classes].sort((first, second) => order.probabilities[second.class] - order.probabilities[first.class]);
   const set = result.abstain ? [] : result.conformalSet ?? [];
   return h('ul', { role: 'list', class: `bars${result.abstain ? ' unreliable' : ''}` }, ranked.map(({ class: id, name }) => {
     const probability = result.probabilities[id];

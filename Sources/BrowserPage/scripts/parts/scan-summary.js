@@ -7,21 +7,28 @@ import { riskWords } from '../wording.js';
 /** @typedef {import('../types.js').Row} Row */
 
 /**
+ * What a scan's result suggests, a sentence each.
+ * @param {Pick<Row, 'prediction' | 'concern' | 'abstain'>} row
+ */
+export function suggestion({ prediction, concern, abstain }) {
+  const words = (/** @type {string} */ key, /** @type {NonNullable<Row['concern']>} */ each) =>
+    t(key, { name: className(each.class, each.name), percent: formatPercent(each.probability) });
+  return [prediction && !abstain ? words('history.suggests', prediction) : t('history.noSuggestion'), ...(concern ? [words('history.concern', concern)] : [])];
+}
+
+/**
  * A scan in a list: thumbnail, name, date, what the result suggests.
  * @param {Row} scan
  * @param {HTMLElement} thumbnail
  */
 export function scanSummary(scan, thumbnail) {
   const risk = riskWords(scan);
-  const { prediction, concern } = scan;
   return [
     thumbnail,
     h('span', { class: 'stack close grow' },
       h('span', { class: 'strong file-name' }, fileName(scan.lesion || scan.name)),
       h('span', { class: 'soft small' }, formatDate(scan.created)),
-      h('span', { class: 'small' }, prediction && !scan.abstain
-        ? t('history.suggests', { name: className(prediction.class, prediction.name), percent: formatPercent(prediction.probability) }) : t('history.noSuggestion')),
-      concern ? h('span', { class: 'small' }, t('history.concern', { name: className(concern.class, concern.name), percent: formatPercent(concern.probability) })) : null),
+      suggestion(scan).map((words) => h('span', { class: 'small' }, words))),
     h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), h('span', {}, risk.word)),
   ];
 }
@@ -71,9 +78,8 @@ export function finder(rows) {
   /** @type {Map<Row, string>} */
   const known = new Map();
   const wordsOf = (/** @type {Row} */ row) => {
-    const { lesion, name, note, created, prediction, concern, site } = row;
-    const words = known.get(row) ?? [lesion, name, note, formatDate(created), prediction ? className(prediction.class, prediction.name) : '',
-      concern ? className(concern.class, concern.name) : '', riskWords(row).word, siteName(site)].join(' ').toLowerCase();
+    const { lesion, name, note, created, site } = row;
+    const words = known.get(row) ?? [lesion, name, note, formatDate(created), ...suggestion(row), riskWords(row).word, siteName(site)].join(' ').toLowerCase();
     known.set(row, words);
     return words;
   };

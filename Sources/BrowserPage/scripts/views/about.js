@@ -1,8 +1,9 @@
 import { app } from '../app.js';
 import facts from '../facts.js';
 import { h, replace } from '../dom.js';
-import { className, t, texts } from '../texts.js';
+import { className, formatDate, t, texts } from '../texts.js';
 import { disclaimer, message } from '../parts/dialog.js';
+import { deleteAll } from './history/management.js';
 import { failureWords } from '../wording.js';
 
 /** @returns {Promise<import('../shell.js').View>} */
@@ -23,10 +24,23 @@ export async function aboutView() {
       h('div', { class: 'stack close measure' }, h('h1', {}, t('about.title')), h('p', { class: 'lead soft' }, t('about.lead'))),
       disclaimer(),
       location.protocol.startsWith('http') && !facts.isSite ? message('notice', t('about.online')) : null,
-      h('section', { class: 'card stack' }, h('h2', {}, t('about.privacyTitle')), h('ul', {}, texts('about.privacy').map((/** @type {string} */ text) => h('li', {}, text)))),
+      h('section', { class: 'card stack' }, h('h2', {}, t('about.privacyTitle')), h('ul', {}, texts('about.privacy').map((/** @type {string} */ text) => h('li', {}, text))), await stored()),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.identity')), identity),
       h('section', { class: 'card stack' }, h('h2', {}, t('about.licences')), h('ul', {}, [
         ...texts('about.licenceList'), t('about.modelLicence', { licence: facts.modelLicence })].map((/** @type {string} */ text) => h('li', {}, text))),
       h('details', {}, h('summary', {}, t('about.licenceTexts')), h('pre', { class: 'command', tabindex: 0, role: 'region', 'aria-label': t('about.licenceTexts') }, facts.notices)))),
   };
+}
+
+/** What this browser has stored of the person's scans, and what deletes it. */
+async function stored() {
+  const rows = await app.history.state() === 'off' ? [] : (await app.history.list()).rows;
+  const size = ((await navigator.storage?.estimate?.().catch(() => null))?.usage ?? 0) / 1e6;
+  const words = h('p', {}, rows.length === 0 ? t('about.storedNothing') : [
+    t('about.storedScans', { count: rows.length, since: formatDate(rows[rows.length - 1].created, false) }), size > 0 ? ` ${t('about.storedSize', { size })}` : '']);
+  const erase = deleteAll(rows.map(({ id }) => id), () => {
+    replace(words, t('about.storedNothing'));
+    erase?.remove();
+  });
+  return h('div', { class: 'stack close' }, h('h3', {}, t('about.stored')), words, h('div', {}, erase));
 }

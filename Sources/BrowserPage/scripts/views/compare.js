@@ -22,6 +22,7 @@ export async function compareView(firstID, secondID) {
   scans.sort((first, second) => Date.parse(first.created) - Date.parse(second.created));
   const passed = Date.parse(scans[1].created) - Date.parse(scans[0].created);
   const [first, second] = scans;
+  const isOneModel = first.result.model.sha256 === second.result.model.sha256;
   const squares = await Promise.all(scans.map(async (scan) => (await storedSquare(scan, await app.history.photograph(scan.id)))?.canvas ?? null));
   const labels = scans.map((scan) => t('compare.photograph', { name: scan.lesion || scan.name, date: formatDate(scan.created) }));
   const columns = scans.map((scan) => {
@@ -31,7 +32,7 @@ export async function compareView(firstID, secondID) {
       h('p', { class: 'soft' }, [formatDate(scan.created), scan.lesion ? scan.name : '', metadataLine(scan.result.metadata)].filter(Boolean).join(' · ')),
       h('p', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word),
       h('p', {}, summary(scan.result, scan.classes)),
-      unreliable(scan.result), bars(scan.result, scan.classes));
+      unreliable(scan.result), bars(scan.result, scan.classes, isOneModel ? second.result : scan.result));
   });
   const isOneLesion = Boolean(first.lesion) && first.lesion === second.lesion;
   return {
@@ -40,7 +41,7 @@ export async function compareView(firstID, secondID) {
       h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
       h('div', { class: 'stack close' }, h('h1', {}, isOneLesion ? t('compare.of', { name: first.lesion }) : t('compare.title')),
         h('p', { class: 'lead' }, passed < 60_000 ? t('compare.together') : t('compare.between', { duration: formatDuration(passed) }))),
-      first.result.model.sha256 === second.result.model.sha256 ? null : message('warning', t('compare.models')),
+      isOneModel ? null : message('warning', t('compare.models')),
       isOneLesion ? null : message('notice', t('compare.lesions')),
       squares[0] && squares[1] ? comparison([squares[0], squares[1]], labels) : message('notice', t('heatmap.noPhotograph')),
       h('div', { class: 'compare' }, columns),

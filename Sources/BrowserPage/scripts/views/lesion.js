@@ -14,11 +14,13 @@ const MONTHS = [1, 3, 6, 12];
 
 /**
  * All scans of a lesion: its photographs in a row, and what was answered over time.
- * @param {string} name
+ * @param {string} id one of its scans
  * @returns {Promise<import('../shell.js').View>}
  */
-export async function lesionView(name) {
+export async function lesionView(id) {
   const all = await app.history.state() === 'off' ? [] : (await app.history.list()).rows;
+  // An address that an older page wrote has the name.
+  const name = all.find((row) => row.id === id)?.lesion ?? id;
   const rows = all.filter(({ lesion }) => name !== '' && lesion === name).reverse();
   const scans = await app.history.scans(rows.map(({ id }) => id));
   if (scans.length === 0) return { title: t('record.missing'), content: missingRecord() };

@@ -66,6 +66,7 @@ export async function recordView(id) {
   const drawTimeLine = () => replace(timeLine, ...timeLineOf(scan, rows, pictures));
   const kept = keptWords(scan, say, (fields) => {
     replace(title, fileName(scan.lesion || scan.name));
+    document.title = `${scan.lesion || scan.name} · DermaFusion`;
     if ('lesion' in fields) drawTimeLine();
   });
   drawTimeLine();
@@ -167,7 +168,7 @@ function timeLineOf(scan, rows, pictures) {
   const same = scan.lesion ? rows.filter(({ id, lesion }) => id === scan.id || lesion === scan.lesion).map((row) => (row.id === scan.id ? { ...row, lesion: scan.lesion } : row)).sort(byTime) : [];
   if (same.length < 2) return [h('p', { class: 'soft small' }, t('record.timeLineHint'))];
   return [h('h3', {}, t('record.timeLine', { name: scan.lesion })),
-    h('div', {}, h('a', { class: 'back-link', href: `#${placeOfLesion(scan.lesion)}` }, t('lesion.open'), icon('forward'))),
+    h('div', {}, h('a', { class: 'back-link', href: `#${placeOfLesion(scan)}` }, t('lesion.open'), icon('forward'))),
     h('ol', { role: 'list', class: 'time-line' }, same.map((each) => {
       const isOwn = each.id === scan.id;
       const both = [each, scan].sort(byTime).map(({ id }) => id).join('/');

@@ -42,7 +42,7 @@ export function scanList(page, scans) {
     replace(list, groups.map(({ lesion, scans: all }) => {
       const shown = all.slice(0, left);
       left -= shown.length;
-      return shown.length > 0 ? group(lesion, all.length, shown.map(row)) : null;
+      return shown.length > 0 ? group(lesion, all, shown.map(row)) : null;
     }),
       found.length === 0 ? h('p', { class: 'soft' }, t('history.nothingFound')) : null,
       rest > 0 ? h('div', {}, h('button', { class: 'button', onclick: () => seek({ count: looking.count + PAGE }, looking.count) },
@@ -153,11 +153,11 @@ async function deleteScan({ root, draw, focusHeading }, scan) {
 
 /**
  * @param {string | null} lesion the name over the scans, empty for those without one; null where they are not grouped
- * @param {number} count how many scans the lesion has, shown or not
+ * @param {Row[]} scans of the lesion, shown or not
  * @param {HTMLElement[]} rows
  */
-function group(lesion, count, rows) {
+function group(lesion, scans, rows) {
   const list = h('ul', { role: 'list', class: 'scan-list' }, rows);
   return lesion === null ? list : h('section', { class: 'stack close' },
-    h('h2', {}, lesion ? h('a', { href: `#${placeOfLesion(lesion)}` }, lesion) : t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count }))), list);
+    h('h2', {}, lesion ? h('a', { href: `#${placeOfLesion(scans[0])}` }, lesion) : t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count: scans.length }))), list);
 }

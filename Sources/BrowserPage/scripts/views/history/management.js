@@ -26,27 +26,37 @@ export function management(page, rows) {
   const hasScans = rows.length > 0;
   const ids = rows.map(({ id }) => id);
   const results = async (/** @type {'json' | 'csv'} */ format) => exportScans(await app.history.scans(ids), format, 'dermafusion-results', app.description);
+  const part = (/** @type {string} */ title, /** @type {import('../../dom.js').Child[]} */ ...buttons) =>
+    h('div', { class: 'stack close' }, h('h3', {}, t(`history.${title}`)), h('div', { class: 'row' }, buttons));
   return h('section', { class: 'card stack' }, h('h2', {}, t('history.manage')),
-    h('div', { class: 'row' },
-      hasScans ? [
-        h('button', { class: 'button', onclick: async () => download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, ids)) }, icon('export'), t('history.export')),
-        canSeal() ? h('button', { class: 'button', onclick: () => exportSealed(ids) }, icon('lock'), t('history.exportSealed')) : null,
-        h('button', { class: 'button', onclick: () => results('json') }, icon('export'), t('history.exportJSON')),
-        h('button', { class: 'button', onclick: () => results('csv') }, icon('export'), t('history.exportCSV'))] : null,
-      importButton(page)),
+    hasScans ? part('backUp',
+      h('button', { class: 'button', onclick: async () => download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, ids)) }, icon('export'), t('history.export')),
+      canSeal() ? h('button', { class: 'button', onclick: () => exportSealed(ids) }, icon('lock'), t('history.exportSealed')) : null) : null,
+    part('restore', importButton(page)),
+    hasScans ? part('tables',
+      h('button', { class: 'button', onclick: () => results('csv') }, icon('export'), t('history.exportCSV')),
+      h('button', { class: 'button', onclick: () => results('json') }, icon('export'), t('history.exportJSON'))) : null,
     h('hr'),
-    h('div', { class: 'row' },
-      hasScans ? h('button', { class: 'button danger-plain', onclick: async () => {
-        if (!await confirmAction(t('history.deleteAllTitle'), t('history.deleteText', { count: ids.length }), t('common.delete'))) return;
-        await app.history.delete(ids);
-        app.announce(t('history.deleted'));
-        page.draw();
-      } }, icon('trash'), t('history.deleteAll')) : null,
+    part('erase', deleteAll(ids, page.draw),
       h('button', { class: 'button danger-plain', onclick: async () => {
         if (!await confirmAction(t('history.turnOffTitle'), t('history.turnOffText'), t('history.turnOff'))) return;
         await app.history.turnOff();
         page.draw();
       } }, t('history.turnOff'))));
+}
+
+/**
+ * The button that deletes all scans after a question.
+ * @param {string[]} ids
+ * @param {() => unknown} deleted
+ */
+export function deleteAll(ids, deleted) {
+  return ids.length > 0 ? h('button', { class: 'button danger-plain', onclick: async () => {
+    if (!await confirmAction(t('history.deleteAllTitle'), t('history.deleteText', { count: ids.length }), t('common.delete'))) return;
+    await app.history.delete(ids);
+    app.announce(t('history.deleted'));
+    deleted();
+  } }, icon('trash'), t('history.deleteAll')) : null;
 }
 
 /** @param {HistoryPage} page */

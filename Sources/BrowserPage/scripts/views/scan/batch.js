@@ -2,15 +2,17 @@ import { app } from '../../app.js';
 import { blobAddresses, fileName, h, replace } from '../../dom.js';
 import { exportScans } from '../../exports.js';
 import { closeList, leaveDetailsOut, openFiles, openItem, runList, saveList, useTables } from '../../actions.js';
+import { rowOf } from '../../history/records.js';
 import { icon, riskIcon } from '../../icons.js';
 import { disclaimer, message } from '../../parts/dialog.js';
 import { metadataLine } from '../../parts/metadata-form.js';
 import { printList } from '../../parts/report.js';
+import { suggestion } from '../../parts/scan-summary.js';
 import { currentScan, isStale, sortedItems, unsavedItems } from '../../state.js';
 import { store } from '../../store.js';
 import { listOrdered, listStopped } from '../../transitions.js';
 import { t } from '../../texts.js';
-import { failureWords, riskWords, summary } from '../../wording.js';
+import { failureWords, riskWords } from '../../wording.js';
 
 /**
  * @typedef {import('../../state.js').Item} Item
@@ -67,8 +69,7 @@ export function batchList(first) {
   }, content: h('div', { class: 'stack wide' },
     h('div', { class: 'stack close measure' }, h('h1', {}, t('batch.title')), h('p', { class: 'soft' }, t('batch.lead'))),
     count, bar, table, failed, unfinished, actions, picker, more,
-    h('div', { class: 'field-row' }, h('label', { for: order.id }, t('batch.order')), order), rows,
-    disclaimer()) };
+    h('div', { class: 'field-row' }, h('label', { for: order.id }, t('batch.order')), order), disclaimer(), rows) };
 }
 
 /** @param {Item} item */
@@ -167,12 +168,13 @@ function exportList(list, format) {
  */
 function row(item, addressOf) {
   const { status, file } = item;
-  const scan = currentScan(item);
+  const scan = currentScan(item) ?? (status === 'failed' ? item.scan : null);
   const risk = scan ? riskWords(scan.result) : null;
   return h('li', { class: 'scan-card' },
     scan ? h('img', { src: addressOf(scan.thumbnail), alt: '', width: 72, height: 72 }) : h('span', { class: 'thumb-space' }, icon('image')),
     h('span', { class: 'stack close grow' }, h('span', { class: 'strong file-name' }, fileName(item.scan?.lesion || file.name)),
-      scan && risk ? [h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word), h('span', { class: 'small' }, summary(scan.result, scan.classes)),
+      scan && status === 'failed' ? h('span', { class: 'small soft' }, t('batch.earlier')) : null,
+      scan && risk ? [h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word), ...suggestion(/** @type {any} */ (rowOf(scan))).map((words) => h('span', { class: 'small' }, words)),
         h('span', { class: 'small soft' }, metadataLine(scan.result.metadata))] : null,
       status === 'failed' ? h('span', { class: 'field-error' }, failureWords(item.error)) : null,
       status === 'running' ? h('span', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.analysing')) : null,

@@ -6,7 +6,7 @@ import { message } from '../../parts/dialog.js';
 import { scanSummary, thumbnails } from '../../parts/scan-summary.js';
 import { t } from '../../texts.js';
 import { discardWork, openFiles } from '../../actions.js';
-import { placeOfWork } from '../../state.js';
+import { isSaved, isStale, placeOfWork } from '../../state.js';
 import { store } from '../../store.js';
 import { failureWords } from '../../wording.js';
 
@@ -62,7 +62,9 @@ export async function landing() {
 
 /** What is being worked on, shown after a return to the beginning. */
 function underWay() {
-  const { work, list } = store.state;
+  const { list, work: open } = store.state;
+  // What is saved as it is stands among the scans.
+  const work = open && isSaved(open) && !isStale(open) ? null : open;
   if (!work && !list) return null;
   return h('section', { class: 'card stack close', 'aria-label': t('scan.underWay') }, h('h2', {}, t('scan.underWay')),
     work ? h('div', { class: 'row spread' }, h('span', { class: 'file-name' }, fileName(work.photograph.name)),
