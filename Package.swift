@@ -49,10 +49,10 @@ let sanitizerLinking: [LinkerSetting] = sanitizesThreads ? [.unsafeFlags(["-sani
 
 func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, exclude: [String] = [],
-  resources: [Resource] = [], _ extras: Extra..., also: [SwiftSetting] = []
+  _ extras: Extra..., also: [SwiftSetting] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: path, exclude: exclude, resources: resources,
+    name: name, dependencies: dependencies, path: path, exclude: exclude,
     swiftSettings: settings(name, extras) + also, linkerSettings: sanitizerLinking)
 }
 
@@ -131,8 +131,6 @@ let package = Package(
     module(
       "Commands", ["DermaFusion", "Figures", "Evaluation"] + imageFiles + ground,
       exclude: ["schema"],
-      // The browser page's texts on results, for reports. SwiftPM writes a number for each byte, which takes long to compile.
-      resources: ["en", "de", "fr"].map { .embedInCode("Report/texts/\($0).json") },
       // They run once a command or an image. Optimised they are no faster, and take a fifth of the build's time.
       also: [.unsafeFlags(["-Onone"], .when(configuration: .release))]),
     module("Evaluation", ["DermaFusion", "ImageCodecs"] + engine + ground, .optimizedInDebugBuilds),

@@ -138,14 +138,15 @@ def disclaimer() -> str:
 
 
 def languages() -> dict:
-    """All texts by the language's code, English first: the page's own, and those on results, which reports share."""
-    folder = SOURCES / "texts"
-    codes = sorted((path.stem for path in folder.glob("*.json")), key=lambda code: (code != "en", code))
-    parts = {
-        code: [json.loads((part / f"{code}.json").read_text()) for part in (folder, folder / "results")]
-        for code in codes
+    """All texts by the language's code, English first: the page's own, and the engine's."""
+    parts = [path.read_text() for path in (ROOT / "Sources/DermaFusion/Language").glob("*.swift")]
+    engine = {
+        found[1]: json.loads(found[2])
+        for found in (re.search(r'= Language\(\s*"(\w+)".*?#"""(.*?)"""#', text, re.DOTALL) for text in parts)
+        if found
     }
-    return {code: page | results for code, (page, results) in parts.items()}
+    page = {code: json.loads((SOURCES / "texts" / f"{code}.json").read_text()) for code in engine}
+    return {code: page[code] | engine[code] for code in sorted(engine, key=lambda code: (code != "en", code))}
 
 
 def notices() -> str:

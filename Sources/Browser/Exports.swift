@@ -105,7 +105,7 @@ public func readPatientTable(
 
 /// Checks a result that comes from a file. The text that is given is a JSON object with the `result`, as `classify` tells it,
 /// and the `classes` of its model, as ``describeModel(_:)`` tells them. The text that comes back has the members that follow
-/// from the others, as this version writes them; a result that contradicts itself or breaks a rule is an error.
+/// from the others, as this version writes them, and `summaries` in each language; a result that contradicts itself or breaks a rule is an error.
 @_expose(wasm, "checkResult") @c(dermafusion_page_check_result)
 public func checkStoredResult(_ model: Int32, _ result: UnsafeRawPointer?, _ count: Int32) -> Int32 {
   answer(try BrowserSession.only.checkResult(model, Array(bytes(result, count))))

@@ -33,16 +33,17 @@ extension Explanation {
       maps: order.map { index in
         let map = maps[index]
         return MapFigure.Map(
-          title: shortTitle(map),
-          lines: [label(of: map).name] + (shared?.strength(ofMap: index, map) ?? [])
-            + (map.status.sentence.map { [$0] } ?? []) + (trusts.isEmpty ? [] : [trusts[index].verdict]),
+          title: shortTitle(map, in: style.language),
+          lines: [style.language.name(label(of: map))]
+            + (shared?.strength(ofMap: index, map, in: style.language) ?? [])
+            + (map.status.sentence(in: style.language).map { [$0] } ?? [])
+            + (trusts.isEmpty ? [] : [trusts[index].verdict(in: style.language)]),
           isFramed: label(of: map) == classification.prediction,
           peak: shared?.share(ofMap: index) ?? 1,
           values: { values(of: map, side: $0, greatest: shared?.greatest, style) })
       },
-      heading: heading, caption: caption(style, trusts: trusts, imageName: imageName),
-      scaleLabel: maps[0].method.usesGradient
-        ? "Support for the class, 0\u{2013}1" : "Response of the features, 0\u{2013}1",
+      heading: heading(style.language), caption: caption(style, trusts: trusts, imageName: imageName),
+      scaleLabel: style.language[maps[0].method.usesGradient ? "figure.scale" : "figure.responseScale"],
       style: style)
   }
 
@@ -72,9 +73,10 @@ private struct SharedScale {
   func share(ofMap index: Int) -> Float? { peaks[index] > 0 ? peaks[index] / greatest : nil }
 
   /// How far a map reaches on the scale: one that is far below the others looks empty.
-  func strength(ofMap index: Int, _ map: ActivationMap) -> [String] {
+  func strength(ofMap index: Int, _ map: ActivationMap, in language: Language) -> [String] {
     guard map.method.usesGradient, let share = share(ofMap: index) else { return [] }
-    return ["Strongest place: \(Double(share).fixed(digits: 2))"]
+    let value = language.number(Double(share).fixed(digits: 2))
+    return [language["figure.strongest", values: ["value": value]]]
   }
 }
 
@@ -97,19 +99,22 @@ extension Explanation {
 
 extension Explanation {
   /// Why no class is suggested; nil where one is.
-  private var reservation: String? {
-    if case .abstained(let reasons) = classification.outcome { Wording.abstention(reasons) } else { nil }
+  private func reservation(in language: Language) -> String? {
+    guard case .abstained(let reasons) = classification.outcome else { return nil }
+    return Wording.abstention(reasons, in: language)
   }
 
-  private var heading: [FigureParagraph] {
-    let title = maps.count == 1 ? title(maps[0]) : nil
+  private func heading(_ language: Language) -> [FigureParagraph] {
+    let title = maps.count == 1 ? title(maps[0], in: language) : nil
     guard let answer = classification.answer else {
-      return [.init(reservation ?? "", .strong, sign: RiskSign.none)]
+      return [.init(reservation(in: language) ?? "", .strong, sign: RiskSign.none)]
         + (title.map { [.init($0, .strong)] } ?? [])
     }
-    let suggestion = Wording.suggestion(answer) + "."
+    let suggestion = Wording.suggestion(answer, in: language)
     var heading: [FigureParagraph] = [.init(title ?? suggestion, .heading)]
-    if let risk = answer.risk { heading.append(.init(Wording.sentence(for: risk), .strong, sign: risk.sign)) }
+    if let risk = answer.risk {
+      heading.append(.init(Wording.sentence(for: risk, in: language), .strong, sign: risk.sign))
+    }
     // A map of another class than the suggested one, or of one beside which another must be named.
     if title != nil, answer.concern != nil || label(of: maps[0]) != answer.prediction {
       heading.append(.init(suggestion))
@@ -122,11 +127,16 @@ extension Explanation {
   ) -> [FigureParagraph] {
     var caption: [FigureParagraph] = []
     if maps.count == 1 {
-      if let sentence = maps[0].status.sentence { caption.append(.init(sentence, .strong)) }
-      if let trust = trusts.first { caption.append(.init(trust.verdict, trust.passes ? .body : .strong)) }
+      if let sentence = maps[0].status.sentence(in: style.language) {
+        caption.append(.init(sentence, .strong))
+      }
+      if let trust = trusts.first {
+        caption.append(.init(trust.verdict(in: style.language), trust.passes ? .body : .strong))
+      }
     }
     return caption + [
-      .init(origin(imageName)), .init(provenance(style), .small), .init(classification.disclaimer, .small),
+      .init(origin(imageName, in: style.language)), .init(provenance(style), .small),
+      .init(style.language.disclaimer, .small),
     ]
   }
 
@@ -134,25 +144,29 @@ extension Explanation {
   private static let nameLimit = 255
 
   /// Which image, whose, and by which model: `lesion.jpg · age 55, male, back · dermafusion-lite2 1.6.0`.
-  func origin(_ imageName: String?) -> String {
+  func origin(_ imageName: String?, in language: Language = .english) -> String {
     let model = "\(classification.model.name) \(classification.model.version)"
     // A name of any length would make a picture of any height.
     let name = imageName.map { shortened($0, to: Self.nameLimit) }
-    let parts = [name, classification.metadata.description, model].compactMap { $0 }
+    let parts = [name, classification.metadata.description(in: language), model].compactMap { $0 }
     return parts.joined(separator: " \u{00B7} ")
   }
 
   /// What a file with the figure should say in words: the title, what is shown and how, the disclaimer and the program.
   ///
-  /// - Returns: keywords and texts of ASCII.
+  /// - Returns: keywords and texts of ASCII, therefore in English.
   package func captions(
     _ style: FigureStyle, trusts: [MapTrust], imageName: String? = nil
   ) -> [(keyword: String, text: String)] {
+    var style = style
+    style.language = .english
     let verdicts = zip(maps, trusts).map { map, trust in
       maps.count == 1 ? trust.verdict : "\(label(of: map).id): \(trust.verdict)"
     }
     let description =
-      [reservation].compactMap { $0 } + verdicts + ["\(origin(imageName)). \(provenance(style))"]
+      [reservation(in: .english)].compactMap { $0 } + verdicts + [
+        "\(origin(imageName)). \(provenance(style))"
+      ]
     // A PNG file's texts hold ASCII only; images and models may be named in any script.
     func ascii(_ text: String) -> String {
       String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "·" ? "-" : $0 })).inASCII
@@ -166,45 +180,45 @@ extension Explanation {
   }
 
   /// `Melanoma (mel): probability 12.3%`; without the probability where the model abstains.
-  func title(_ map: ActivationMap) -> String {
+  func title(_ map: ActivationMap, in language: Language = .english) -> String {
     let label = label(of: map)
-    return classification.abstains ? "Map of \(label)" : "\(label): probability \(percentage(label))"
+    return language[
+      classification.abstains ? "figure.mapOf" : "figure.probability",
+      values: ["label": language.description(label), "percent": percentage(label, in: language)]]
   }
 
   /// `mel 12.3%`; without the probability where the model abstains.
-  func shortTitle(_ map: ActivationMap) -> String {
+  func shortTitle(_ map: ActivationMap, in language: Language = .english) -> String {
     let label = label(of: map)
-    return classification.abstains ? label.id : "\(label.id) \(percentage(label))"
+    return classification.abstains ? label.id : "\(label.id) \(percentage(label, in: language))"
   }
 
-  private func percentage(_ label: LesionLabel) -> String {
-    Wording.percentage(classification.probabilities[label])
+  private func percentage(_ label: LesionLabel, in language: Language) -> String {
+    Wording.percentage(classification.probabilities[label], in: language)
   }
 
   /// How the map was made, and how to read it.
   func provenance(_ style: FigureStyle = FigureStyle()) -> String {
-    let method = maps[0].method
+    let (language, method) = (style.language, maps[0].method)
     let meaning: String
     switch (method.usesGradient, maps.count == 1, style.scale) {
-    case (false, _, _): meaning = "1 is where the features respond most, whatever the class."
-    case (true, true, _): meaning = "0 is no support for the class, 1 the strongest in this image."
-    case (true, false, .each):
-      meaning = "Each map has its own scale: 0 is no support for its class, 1 the strongest."
-    case (true, false, .shared):
-      meaning = "One scale of colours for all: 0 is no support, 1 the strongest for any of these classes."
+    case (false, _, _): meaning = language["figure.response"]
+    case (true, true, _): meaning = language["figure.own"]
+    case (true, false, .each): meaning = language["figure.each"]
+    case (true, false, .shared): meaning = language["figure.shared"]
     }
     let form: String
     if style.form == .classic {
       // Otherwise half of a dark colour over bright skin looks like something dark in the skin.
-      form = "Colours of \(Int((style.alpha * 100).rounded()))% opacity lie over the whole photograph."
+      let percent = language.number("\(Int((style.alpha * 100).rounded()))%")
+      form = language["figure.classic", values: ["percent": percent]]
     } else {
-      let levels =
-        hasSharedScale(style) && method.usesGradient
-        ? "Lines at a quarter, half and three quarters of each map's own strongest place."
-        : "Lines at 0.25, 0.5 and 0.75."
-      form = "\(levels) Where there is no colour, the photograph is as it was."
+      let hasOwnLines = hasSharedScale(style) && method.usesGradient
+      form =
+        "\(language[hasOwnLines ? "figure.ownLines" : "figure.lines"]) \(language["figure.elsewhere"])"
     }
-    return "\(method.displayName) at \(maps[0].layer). \(meaning) \(form)"
+    let place = language["figure.at", values: ["method": method.displayName, "layer": maps[0].layer]]
+    return "\(place) \(meaning) \(form)"
   }
 }
 
@@ -220,11 +234,14 @@ extension RiskLevel {
 
 extension ActivationMap.Status {
   /// What a person should know of a map that has nothing to show; nil when it has.
-  public var sentence: String? {
+  public var sentence: String? { sentence(in: .english) }
+
+  /// What a person should know of a map that has nothing to show; nil when it has.
+  public func sentence(in language: Language) -> String? {
     switch self {
     case .ok: nil
-    case .allNegative: "Nothing to show: no place supports this class at this layer (all_negative)."
-    case .flat: "Nothing to show: every place counts the same (flat)."
+    case .allNegative: language["figure.allNegative"]
+    case .flat: language["figure.flat"]
     }
   }
 }
@@ -240,5 +257,9 @@ extension Explanation {
   }
 
   /// What a map shows and how to read it.
-  package func sentence(on map: ActivationMap) -> String { "\(label(of: map).name): \(provenance())" }
+  package func sentence(on map: ActivationMap, in language: Language) -> String {
+    var style = FigureStyle()
+    style.language = language
+    return "\(language.name(label(of: map))): \(provenance(style))"
+  }
 }

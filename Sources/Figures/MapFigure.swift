@@ -1,3 +1,4 @@
+import DermaFusion
 import ImagePipeline
 
 /// Heatmaps over a photograph, with a heading, a colour bar and a caption: one map at the photograph's own resolution, or
@@ -110,6 +111,8 @@ public struct FigureStyle: Sendable, Equatable {
   public let scale: Scale
   /// Whether the photograph is shown beside the map.
   public let isSideBySide: Bool
+  /// Of the texts in the figure. The disclaimer stands in English too.
+  public var language = Language.english
 
   /// A style of a figure.
   ///

@@ -35,7 +35,7 @@ enum Typeface {
         : missing.map { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()
       missing = []
     }
-    for scalar in text.unicodeScalars {
+    for scalar in text.unicodeScalars.map({ Self.nonBreakingSpaces.contains($0) ? " " : $0 }) {
       if encoded(scalar, among: regularCharacters, regularGlyphs) == nil {
         missing.append(scalar)
       } else {
@@ -48,6 +48,8 @@ enum Typeface {
   }
 
   private static let longestEscapedRun = 4
+  /// The glyphs of German and French have blanks only.
+  private static let nonBreakingSpaces: [Unicode.Scalar] = ["\u{A0}", "\u{202F}"]
 
   /// The glyph of a character; of `?` where the typeface has none.
   static func glyph(of character: Unicode.Scalar, weight: Weight) -> Glyph {

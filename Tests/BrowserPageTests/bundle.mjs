@@ -6,12 +6,16 @@ import { fileURLToPath } from 'node:url';
 const folder = join(dirname(fileURLToPath(import.meta.url)), '../../Sources/BrowserPage');
 const scripts = join(folder, 'scripts');
 
-/** The page's languages besides English. */
-export const languages = readdirSync(join(folder, 'texts', 'results')).map((name) => name.replace('.json', '')).filter((code) => code !== 'en').sort();
+/** The engine's texts by the language's code. */
+const engine = new Map(readdirSync(join(folder, '../DermaFusion/Language')).map((name) => readFileSync(join(folder, '../DermaFusion/Language', name), 'utf8')
+  .match(/= Language\(\s*"(\w+)".*?#"""(.*?)"""#/s)).filter((found) => found !== null).map((found) => [found[1], JSON.parse(found[2])]));
 
-/** All texts of a language: the page's own, and those on results. */
+/** The page's languages besides English. */
+export const languages = [...engine.keys()].filter((code) => code !== 'en').sort();
+
+/** All texts of a language: the page's own, and the engine's. */
 export const textsOf = (/** @type {string} */ language) =>
-  Object.assign({}, ...['', 'results'].map((part) => JSON.parse(readFileSync(join(folder, 'texts', part, `${language}.json`), 'utf8'))));
+  ({ ...JSON.parse(readFileSync(join(folder, 'texts', `${language}.json`), 'utf8')), ...engine.get(language) });
 
 /**
  * Scripts of the page as one module, put together by esbuild as the page is: node imports no JSON as the page does.

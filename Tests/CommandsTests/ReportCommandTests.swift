@@ -103,21 +103,21 @@ import Testing
 
   /// Of very many classes the likeliest may have next to no probability, which no language calls 0 percent.
   @Test(arguments: [
-    (ReportTexts.Language.en, "(less than 1% confidence)"), (.de, "(weniger als 1\u{A0}% Konfidenz)"),
-    (.fr, "(confiance inférieure à 1\u{202F}%)"),
+    (Language.english, "(less than 1% confidence)"), (.german, "(weniger als 1\u{A0}% Konfidenz)"),
+    (.french, "(confiance inférieure à 1\u{202F}%)"),
   ])
-  func aConfidenceBelowOnePercentIsNotNought(language: ReportTexts.Language, words: String) {
+  func aConfidenceBelowOnePercentIsNotNought(language: Language, words: String) {
     let labels = Labels((0..<256).map { .init(id: "n\($0)", name: "N\($0)", malignancy: nil) })
     let equal = ClassScores([Float](repeating: 1 / 256, count: 256), labels: labels)
     let result = Classification(
       logits: equal, probabilities: equal, metadata: .unknown, warnings: [], imageSHA256: nil,
       model: ModelIdentity(name: "m", version: "1", sha256: "ab"))
-    #expect(ReportTexts(language).summary(result).contains(words))
+    #expect(result.summary(in: language).contains(words))
   }
 
   /// Every text is there: a missing one would end the program.
-  @Test(arguments: ReportTexts.Language.allCases)
-  func aPageSpeaksOneLanguage(language: ReportTexts.Language) throws {
+  @Test(arguments: Language.allCases)
+  func aPageSpeaksOneLanguage(language: Language) throws {
     let images = (0..<6).map { folder.write(pnm(seed: $0 * 40), to: "\($0).ppm") }
     let labels = folder.write("image_id,dx\n0,mel\n2,nv\n", to: "labels.csv")
     let words =
@@ -131,19 +131,20 @@ import Testing
     let body = page.components(separatedBy: "</style>")[1]
     #expect(body.components(separatedBy: HTML.escaped(Wording.disclaimer)).count == 2)
     #expect(page.contains("@bottom-left { content: \"\(Wording.disclaimer)\";"))
-    let own: [ReportTexts.Language: [String]] = [
-      .en: [
+    let own: [Language: [String]] = [
+      .english: [
         "Classification suggests", "1.5 years", "Place on the body", "Labelled: <strong>Melanoma</strong>",
         "Back to all", "counter(page) \" of \" counter(pages)",
       ],
-      .de: [
+      .german: [
         "Die Klassifikation legt", "1,5 Jahre", "Weiblich", "<dd>Bein</dd>",
-        "Laut Tabelle: <strong>Melanom</strong>", "6 Bilder.", "Es gilt der englische Wortlaut", "\u{A0}%",
+        "Laut Tabelle: <strong>Melanom</strong>", "6 Bilder: ", "Es gilt der englische Wortlaut", "\u{A0}%",
         "counter(page) \" von \" counter(pages)",
       ],
-      .fr: [
+      .french: [
         "La classification suggère", "1,5 an<", "Féminin", "<dd>jambe</dd>",
-        "Selon le tableau\u{A0}: <strong>Mélanome</strong>", "6 images.", "La version anglaise fait foi",
+        "Selon le tableau\u{A0}: <strong>Mélanome</strong>", "6 images\u{A0}: ",
+        "La version anglaise fait foi",
         "\u{202F}%", "counter(page) \" sur \" counter(pages)",
       ],
     ]

@@ -16,6 +16,17 @@ import Testing
     (
       "result.json", "What classify and gradcam say of an image alike", true,
       #"""
+        "dependentRequired": { "language": ["disclaimerTranslation"], "disclaimerTranslation": ["language"] },
+        "allOf": [
+          {
+            "if": { "properties": { "abstain": { "const": true }, "language": false } },
+            "then": { "properties": { "summary": { "pattern": "^No classification is suggested" } } }
+          },
+          {
+            "if": { "properties": { "abstain": { "const": false }, "language": false } },
+            "then": { "properties": { "summary": { "pattern": "^Classification suggests " } } }
+          }
+        ],
         "if": { "properties": { "abstain": { "const": true } } },
         "then": {
           "properties": {
@@ -23,15 +34,13 @@ import Testing
             "risk": { "type": "null" },
             "conformalSet": { "type": "null" },
             "conformalCoverage": { "type": "null" },
-            "abstainReasons": { "minItems": 1 },
-            "summary": { "pattern": "^No classification is suggested" }
+            "abstainReasons": { "minItems": 1 }
           }
         },
         "else": {
           "properties": {
             "prediction": { "type": ["object", "string"] },
-            "abstainReasons": { "maxItems": 0 },
-            "summary": { "pattern": "^Classification suggests " }
+            "abstainReasons": { "maxItems": 0 }
           }
         }
       """#

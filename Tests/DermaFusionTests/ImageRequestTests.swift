@@ -143,7 +143,7 @@ import Testing
         "schemaVersion", "version", "model", "architecture", "precision", "temperature", "inputSize",
         "classes", "metadataUsed", "multiLabel", "abstention", "limits", "imageEndings", "sexes", "sites",
         "pickerSites",
-        "methods", "layers", "threads", "instructionSet", "disclaimer",
+        "methods", "layers", "languages", "threads", "instructionSet", "disclaimer",
       ])
     #expect(description["sexes"] == .strings(["male", "female", "unknown"]))
     #expect(description["sites"] == .strings(BodySite.allCases.map(\.rawValue)))

@@ -90,6 +90,10 @@ import Testing
         }
         #expect(members["summary"] == .string(result.summary))
         #expect(members["disclaimer"] == .string(Wording.disclaimer))
+        guard case .object(let summaries) = members["summaries"] else { return #expect(Bool(false)) }
+        for language in Language.allCases {
+          #expect(summaries[language.rawValue] == .string(result.summary(in: language)))
+        }
       }
     }
   }
@@ -111,6 +115,24 @@ import Testing
     guard case .object(let members) = try Self.read(older).json else { return #expect(Bool(false)) }
     #expect(members["concern"] == .string("mel") && members["urgent"] == .bool(false))
     #expect(members["summary"] == .string(result.summary))
+  }
+
+  /// A result in another language is held against the sentences of that language.
+  @Test func aResultInAnotherLanguageIsReadBack() throws {
+    let result = try Self.classification(["nv": 0.51, "mel": 0.46, "bcc": 0.03])
+    let english = JSONValue.object(result.members(imageName: "a lesion.jpg")).text
+    let german = JSONValue.object(result.members(imageName: "a lesion.jpg", language: .german)).text
+    let text = Self.text(of: result).replacing(english, with: german)
+    #expect(try Self.read(text).classification.outcome == result.outcome)
+    for (part, other) in [
+      ("ist keine Diagnose", "ist harmlos"), ("KEIN Medizinprodukt", "ein Medizinprodukt"),
+    ] {
+      #expect(text.contains(part))
+      #expect(throws: DermaFusionError.self) { try Self.read(text.replacing(part, with: other)) }
+    }
+    #expect(throws: DermaFusionError.self) {
+      try Self.read(text.replacing("\"language\":\"de\"", with: "\"language\":\"xx\""))
+    }
   }
 
   /// What is changed in a good result, and what the error says of it.

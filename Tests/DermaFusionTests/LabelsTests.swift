@@ -49,7 +49,10 @@ import Testing
 
   @Test func aClassThatOnlyResemblesMelanomaIsNot() throws {
     let result = try classify(classes: #"["melanocytic", "nevus"]"#, [9, 0])
-    #expect(result.summary == "Classification suggests melanocytic (99% confidence). \(Wording.caution)")
+    #expect(
+      result.summary
+        == "Classification suggests melanocytic (99% confidence). This is not a diagnosis. Please consult a dermatologist."
+    )
   }
 
   @Test func aModelThatDoesNotSayWhatIsMalignantHasNoRisk() throws {
@@ -60,7 +63,10 @@ import Testing
     let json = result.json(imageName: "x")
     #expect(
       json.contains(#""risk":null,"#) && json.contains(#""prediction":{"class":"malignant","#), "\(json)")
-    #expect(result.summary == "Classification suggests malignant (98% confidence). \(Wording.caution)")
+    #expect(
+      result.summary
+        == "Classification suggests malignant (98% confidence). This is not a diagnosis. Please consult a dermatologist."
+    )
   }
 
   @Test func aThousandClassesKeepTheirOrder() throws {

@@ -190,6 +190,16 @@ enum DecodingOptions {
 }
 
 /// How a heatmap is drawn.
+extension CommandOption where Value == Language {
+  /// `--language` of commands whose output is for patients and students.
+  static let language = choice(
+    "language", of: Language.allCases, initial: .english,
+    abstract: """
+      Language of the sentences and labels. The disclaimer stands in English too. Names of classes are translated where the \
+      language has one for the class. Keys, notes and errors stay English.
+      """)
+}
+
 enum FigureOptions {
   static let all: [any AnyCommandOption] = [form, scale, colorMap, alpha, sideBySide]
 
@@ -220,8 +230,10 @@ enum FigureOptions {
   private static let sideBySide = Flag("side-by-side", abstract: "Show the photograph beside the map.")
 
   static func style(_ arguments: ParsedArguments) -> FigureStyle {
-    FigureStyle(
+    var style = FigureStyle(
       arguments.value(of: form), colorMap: arguments[colorMap], alpha: arguments[alpha],
       scale: arguments.value(of: scale), isSideBySide: arguments[sideBySide])
+    style.language = arguments.value(of: CommandOption<Language>.language)
+    return style
   }
 }

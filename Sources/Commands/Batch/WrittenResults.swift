@@ -34,6 +34,8 @@ struct WrittenResults {
   let path: String
   private let model: ModelIdentity
   private let computation: Computation
+  /// Of the sentences.
+  private let language: Language
 
   /// - Parameters:
   ///   - bytes: of the file.
@@ -44,8 +46,9 @@ struct WrittenResults {
   /// - Throws: ``DermaFusionError`` where the file is not an interrupted output of this batch.
   init(
     _ bytes: [UInt8], path: String, form: Form, images: [String], model: ModelIdentity,
-    computation: Computation
+    computation: Computation, language: Language = .english
   ) throws(DermaFusionError) {
+    self.language = language
     self.path = path
     self.model = model
     self.computation = computation
@@ -56,8 +59,16 @@ struct WrittenResults {
     }
   }
 
-  /// Refuses a result of another model, or one that was computed in another way.
-  private func require(_ sha256: String?, _ made: Computation, line: Int) throws(DermaFusionError) {
+  /// Refuses a result of another model, in another language, or one that was computed in another way.
+  ///
+  /// - Parameter words: the language that the result names; English results name none.
+  private func require(
+    _ sha256: String?, _ made: Computation, words: String?, line: Int
+  ) throws(DermaFusionError) {
+    let words = words ?? Language.english.rawValue
+    if words != language.rawValue {
+      throw failure(line, "is in the language \(words), and this batch in \(language.rawValue)")
+    }
     if sha256 != model.sha256 { throw failure(line, "is of another model") }
     if made != computation {
       throw failure(
@@ -150,6 +161,7 @@ extension WrittenResults {
     let wanted = ["image", "modelSHA256", "age", "sex", "site", "instructionSet", "precision"]
     let places = wanted.compactMap(names.firstIndex)
     precondition(places.count == wanted.count, "of \(wanted) the header has \(places.count): \(header)")
+    let words = names.firstIndex(of: "language")
     var line = 2
     while let (row, lineCount) = CSVTable.firstRow(of: bytes[byteCount...]) {
       // Each byte is as this command writes it.
@@ -160,8 +172,8 @@ extension WrittenResults {
       try require(
         cells[places[1]],
         Computation(
-          instructionSet: set.isEmpty ? nil : set, precision: precision.isEmpty ? nil : precision), line: line
-      )
+          instructionSet: set.isEmpty ? nil : set, precision: precision.isEmpty ? nil : precision),
+        words: words.map { cells[$0] }, line: line)
       let age = cells[places[2]]
       guard age.isEmpty || Double(age) != nil,
         let metadata = Self.metadata(age: Double(age), sex: cells[places[3]], site: cells[places[4]])
@@ -208,7 +220,8 @@ extension WrittenResults {
     try require(
       sha256,
       Computation(
-        instructionSet: text(object["instructionSet"]), precision: text(object["precision"])), line: line)
+        instructionSet: text(object["instructionSet"]), precision: text(object["precision"])),
+      words: text(object["language"]), line: line)
     for field in ResultField.all where field.presence != .sometimes {
       let (isThere, isAsked) = (object[field.name] != nil, field.isPresent(with: options))
       if isThere == isAsked { continue }

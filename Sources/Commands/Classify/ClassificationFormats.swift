@@ -11,7 +11,7 @@ extension ResultWriter where Result == ImageAnswer {
   ///   - submission: not nil for `isic`.
   static func classifications(
     as format: OutputFormat, to output: any ByteOutput, columns: ClassificationCSV, width: Int?,
-    usesColour: Bool, table: BatchTable?, submission: ISICSubmission?
+    usesColour: Bool, table: BatchTable?, submission: ISICSubmission?, language: Language
   ) -> ResultWriter {
     let isForTerminal = width != nil
     switch format {
@@ -33,7 +33,7 @@ extension ResultWriter where Result == ImageAnswer {
           output: output, header: table.header,
           text: { table.row($0.classification, imageName: $0.request.imageName) }, ending: table.footer)
       }
-      let text = ClassificationText(width: width, usesColour: usesColour)
+      let text = ClassificationText(width: width, usesColour: usesColour, language: language)
       return ResultWriter(
         output: output, separator: "\n",
         text: {

@@ -3,12 +3,22 @@ import Files
 
 /// A result for a person to read.
 struct ClassificationText {
-  /// Where the texts beside labels begin.
-  private static let column = 14
-
   /// Characters a line; `nil` leaves sentences whole, for files and for programs that look for them.
   let width: Int?
   let usesColour: Bool
+  var language = Language.english
+
+  /// Where the texts beside labels begin.
+  private var column: Int {
+    let labels = ["risk", "confidence", "metadata", "warning", "views", "model", "time"].map { word($0) }
+    return 4 + (labels + [setTitle("90")]).map(\.count).max()!
+  }
+
+  private func word(_ name: String) -> String { language["text.\(name)"] }
+
+  private func setTitle(_ percent: String) -> String {
+    language["reportFile.set", values: ["percent": percent]]
+  }
 
   /// Of a probability of 1, in characters.
   private static let barWidth = 30
@@ -28,75 +38,81 @@ struct ClassificationText {
     _ result: Classification, imageName: String, timing: ClassificationTiming? = nil,
     shares: MetadataShares? = nil
   ) -> String {
-    var lines = [emphasised(imageName.printable), "", sentence(result.summary), ""]
+    var lines = [emphasised(imageName.printable), "", sentence(result.summary(in: language)), ""]
     if result.abstains {
-      lines += [sentence("The probabilities, which mean little for this image:"), ""]
+      lines += [sentence(word("unreliable")), ""]
     }
     lines += bars(result)
-    if let shares { lines += [""] + Self.table(shares) }
+    if let shares { lines += [""] + table(shares) }
     lines.append("")
     lines.append(risk(result.outcome))
-    if result.isMultiLabel { lines.append(labelled("Classes", Wording.severalClasses)) }
-    if let confidence = Wording.sentence(for: result.confidence) {
-      lines.append(labelled("Confidence", confidence))
+    if result.isMultiLabel { lines.append(labelled(word("classes"), language["result.severalClasses"])) }
+    if let confidence = Wording.sentence(for: result.confidence, in: language) {
+      lines.append(labelled(word("confidence"), confidence))
     }
     // The coverage is that of validation photographs; one from which the model abstains is like few of them.
     if let set = result.answer?.conformalSet {
-      let names = set.classes.prefix(Self.shownClassCount).map(\.name).joined(separator: ", ")
+      let names = set.classes.prefix(Self.shownClassCount).map { language.name($0) }
+        .joined(separator: ", ")
       let rest = set.classes.count - Self.shownClassCount
-      let title = set.coverage.map { "\(Int(($0 * 100).rounded())) % set" } ?? "Set"
+      let title = set.coverage.map { setTitle("\(Int(($0 * 100).rounded()))") } ?? word("anySet")
       // Without a share the reader would take the set for one of 90 %.
-      let reserve = set.coverage == nil ? "; how often it holds the right class is not known" : ""
-      lines.append(labelled(title, (rest > 0 ? "\(names) and \(rest) more" : names) + reserve))
+      let reserve = set.coverage == nil ? word("unknownShare") : ""
+      let all =
+        rest > 0 ? language["text.andMore", values: ["names": names, "count": "\(rest)"]] : names
+      lines.append(labelled(title, all + reserve))
     }
-    lines.append(labelled("Metadata", result.metadata.description))
-    lines += result.warningSentences.map { labelled("Warning", $0) }
-    if result.views != .upright { lines.append(labelled("Views", result.views.sentence)) }
-    lines.append(labelled("Model", result.model.words))
-    if let timing { lines.append(labelled("Time", timing.words)) }
-    lines += ["", sentence(result.disclaimer)]
+    lines.append(labelled(word("metadata"), result.metadata.description(in: language)))
+    lines += result.warningSentences(in: language).map { labelled(word("warning"), $0) }
+    if result.views != .upright { lines.append(labelled(word("views"), result.views.sentence(in: language))) }
+    lines.append(labelled(word("model"), result.model.words))
+    if let timing { lines.append(labelled(word("time"), timing.words(in: language))) }
+    lines += [""] + language.disclaimerParagraphs.map(sentence)
     return lines.joined(separator: "\n") + "\n"
   }
 
   private func risk(_ outcome: Classification.Outcome) -> String {
     switch outcome {
-    case .abstained: labelled("Risk", "not judged, since the model abstains")
+    case .abstained: labelled(word("risk"), word("abstains"))
     case .answer(let answer):
       if let risk = answer.risk {
-        labelled("Risk", Wording.sentence(for: risk), colour: Self.colour(for: risk))
+        labelled(word("risk"), Wording.sentence(for: risk, in: language), colour: Self.colour(for: risk))
       } else {
-        labelled("Risk", "not judged, since the model does not say which of its classes are malignant")
+        labelled(word("risk"), word("unjudged"))
       }
     }
   }
 
   /// A row of logits for each class that is shown, a column for each set of fields.
-  private static func table(_ shares: MetadataShares) -> [String] {
-    let labels = shares.everything.ranked.prefix(shownClassCount).sorted { $0.index < $1.index }
+  private func table(_ shares: MetadataShares) -> [String] {
+    let labels = shares.everything.ranked.prefix(Self.shownClassCount).sorted { $0.index < $1.index }
     return TextTable(
-      names: .left("  Logits with", least: 31, gap: 0, labels.map { "  " + $0.name.printable }),
+      names: .left(
+        "  \(word("logitsWith"))", least: 31, gap: 0, labels.map { "  " + language.name($0).printable }),
       columns: shares.named.map { share in
-        .right(share.heading, 9, labels.map { Double(share.logits[$0]).fixed(digits: 3) })
+        .right(
+          word("logits.\(share.key)"), 9,
+          labels.map { language.number(Double(share.logits[$0]).fixed(digits: 3)) })
       }
     ).lines(width: nil)
   }
 
-  private static func nameWidth(_ labels: some Sequence<LesionLabel>) -> Int {
-    max(29, labels.map(\.name.printable.count).max() ?? 0)
+  private func nameWidth(_ labels: some Sequence<LesionLabel>) -> Int {
+    max(29, labels.map { language.name($0).printable.count }.max() ?? 0)
   }
 
   private func bars(_ result: Classification) -> [String] {
     let ranked = result.probabilities.ranked
     let shown = ranked.prefix(Self.shownClassCount)
-    let width = Self.nameWidth(shown)
+    let width = nameWidth(shown)
     // Beside the name, the percentage and their margins.
     let room = (self.width ?? .max) - (width + 2 * Self.margin + 7)
     let barWidth = room < Self.leastBarWidth ? 0 : min(room, Self.barWidth)
     let lines = shown.map { label in
       let probability = result.probabilities[label]
-      let percentage = Wording.percentage(probability).leftPadding(to: 7)
+      let percentage = Wording.percentage(probability, in: language).leftPadding(to: 7)
       let line =
-        "  \(label.name.printable.padding(to: width))\(percentage)  \(Self.bar(Double(probability), width: barWidth))"
+        "  \(language.name(label).printable.padding(to: width))\(percentage)  \(Self.bar(Double(probability), width: barWidth))"
         .trimmedRight
       return label == result.prediction ? emphasised(line) : line
     }
@@ -105,8 +121,13 @@ struct ClassificationText {
     let values = rest.map { result.probabilities[$0] }
     // Of classes that may all be right, the sum is no probability.
     let share = result.isMultiLabel ? values[0] : values.reduce(0, +)
-    let title = "  \(rest.count) more classes" + (result.isMultiLabel ? ", each at most" : "")
-    return lines + [title.padding(to: 2 + width) + Wording.percentage(share).leftPadding(to: 7)]
+    let others = language[
+      result.isMultiLabel ? "text.moreClassesAtMost" : "text.moreClasses", values: ["count": "\(rest.count)"]]
+    return lines
+      + [
+        "  \(others)".padding(to: 2 + width)
+          + Wording.percentage(share, in: language).leftPadding(to: 7)
+      ]
   }
 
   /// Eighths of a character, so that small probabilities can be told apart.
@@ -119,8 +140,8 @@ struct ClassificationText {
   private func sentence(_ text: String) -> String { text.wrapped(width: width, indent: 0) }
 
   private func labelled(_ label: String, _ text: String, colour: String? = nil) -> String {
-    let labelled = text.labelled("  " + label, column: Self.column, width: width)
-    return labelled.prefix(Self.column) + marked(String(labelled.dropFirst(Self.column)), with: colour)
+    let labelled = text.labelled("  " + label, column: column, width: width)
+    return labelled.prefix(column) + marked(String(labelled.dropFirst(column)), with: colour)
   }
 
   private func emphasised(_ text: String) -> String { marked(text, with: "1") }
@@ -141,10 +162,13 @@ struct ClassificationText {
 }
 
 extension ClassificationTiming {
-  fileprivate var words: String {
-    [
-      ("decode", decodeMilliseconds), ("preprocess", preprocessMilliseconds),
-      ("network", networkMilliseconds),
-    ].map { "\($0.0) \($0.1.fixed(digits: 1)) ms" }.joined(separator: ", ")
+  fileprivate func words(in language: Language) -> String {
+    let number = { (milliseconds: Double) in language.number(milliseconds.fixed(digits: 1)) }
+    return language[
+      "text.times",
+      values: [
+        "decode": number(decodeMilliseconds), "preprocess": number(preprocessMilliseconds),
+        "network": number(networkMilliseconds),
+      ]]
   }
 }

@@ -77,6 +77,7 @@ enum ClassifyCommand: Command {
     let (includesTiming, explains) = (
       arguments[ClassifyOptions.timing], arguments[ClassifyOptions.explainMetadata]
     )
+    let language = arguments.value(of: CommandOption<Language>.language)
     var (unfamiliar, notDermoscopic) = (0, 0)
     do {
       try runner.run(
@@ -89,6 +90,7 @@ enum ClassifyCommand: Command {
           var request = ImageRequest(
             metadata: try input.metadata(of: source), views: views, frame: source.frame)
           request.imageName = source.name
+          request.language = language
           request.includesTiming = includesTiming
           request.includesMetadataShares = explains
           let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
@@ -144,7 +146,7 @@ enum ClassifyCommand: Command {
 /// The options of `classify` alone.
 enum ClassifyOptions {
   static let all: [any AnyCommandOption] = [
-    explainMetadata, format, ISICSubmission.mapping, timing, output, resume,
+    explainMetadata, format, CommandOption<Language>.language, ISICSubmission.mapping, timing, output, resume,
   ]
 
   static let explainMetadata = Flag(
@@ -175,7 +177,8 @@ enum ClassifyOptions {
     let flags: [(Flag, ResultOptions)] = [
       (ImageViews.flag, .views), (explainMetadata, .metadataShares), (timing, .timing),
     ]
-    return ResultOptions(flags.filter { arguments[$0.0] }.map { $0.1 })
+    let isTranslated = arguments.value(of: CommandOption<Language>.language) != .english
+    return ResultOptions(flags.filter { arguments[$0.0] }.map { $0.1 } + (isTranslated ? [.language] : []))
   }
 }
 
@@ -200,6 +203,7 @@ struct ResultDestination {
   ) throws {
     let format = arguments.value(of: ClassifyOptions.format)
     let items = input.images.items
+    let language = arguments.value(of: CommandOption<Language>.language)
     let options = ClassifyOptions.results(arguments)
     let columns = ClassificationCSV(labels: classifier.labels, options: options)
     let path = outputs.usesStandardOutput ? nil : arguments[ClassifyOptions.output]
@@ -211,7 +215,7 @@ struct ResultDestination {
         continued.content, path: path,
         form: format == .csv ? .csv(header: columns.header) : .json(options),
         images: input.images.sources.map(\.name), model: classifier.model,
-        computation: classifier.computation)
+        computation: classifier.computation, language: language)
       remaining = try items.filter { item in
         guard let source = try? item.get(), let metadata = try? input.metadata(of: source) else {
           return true
@@ -256,7 +260,7 @@ struct ResultDestination {
       table: isTable
         ? BatchTable(
           names: input.images.sources.map(\.name), labels: classifier.labels, width: width,
-          usesColour: usesColour) : nil, submission: submission)
+          usesColour: usesColour, language: language) : nil, submission: submission, language: language)
     writer.isFirst = isFirst
   }
 

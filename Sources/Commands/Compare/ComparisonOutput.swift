@@ -68,7 +68,7 @@ struct ComparisonOutput: PlainReport {
         """
       ),
     ]
-    if views != .upright { notes.append(("Views", views.sentence)) }
+    if views != .upright { notes.append(("Views", views.sentence())) }
     if let measurement = comparison.measurement {
       notes.append(("Labels", "\(measurement.imageCount) images of \(measurement.lesionCount) lesions"))
       notes.append(("Intervals", "by resampling \(ChanceUnit.words(measurement.units))"))

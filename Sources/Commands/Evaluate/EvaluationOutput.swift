@@ -31,7 +31,7 @@ struct EvaluationOutput: PlainReport {
   /// Remarks that come before the metrics.
   var notes: [(label: String, text: String)] {
     var notes: [(String, String)] = []
-    if views != .upright { notes.append(("Views", views.sentence)) }
+    if views != .upright { notes.append(("Views", views.sentence())) }
     if !overlap.isKnown {
       let unlisted = overlap.membersWithoutList
       let holder =

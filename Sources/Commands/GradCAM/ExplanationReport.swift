@@ -12,6 +12,7 @@ struct ExplanationReport: Report, Sendable {
   let picturePath: String
   let rawPath: String?
   let includesSignedMap: Bool
+  var language = Language.english
 
   var classification: Classification { explanation.classification }
   private var result: Classification { classification }
@@ -20,12 +21,12 @@ struct ExplanationReport: Report, Sendable {
   fileprivate var remarks: [String] {
     let checks =
       trusts.isEmpty
-      ? [] : [trusts.allSatisfy(\.passes) ? "passed the checks" : "failed a check: do not rely on the map"]
-    return checks + ["picture \(picturePath)".printable]
+      ? [] : [language[trusts.allSatisfy(\.passes) ? "table.passed" : "table.failed"]]
+    return checks + [language["table.picture", values: ["path": picturePath]].printable]
   }
 
   var json: JSONValue {
-    let (first, told) = (explanation.maps[0], ReportedResult(result, imageName: imageName))
+    let (first, told) = (explanation.maps[0], ReportedResult(result, imageName: imageName, language: language))
     var members: [(key: String, value: JSONValue)] = []
     for field in ResultField.all {
       switch field.name {
@@ -33,7 +34,11 @@ struct ExplanationReport: Report, Sendable {
         members += [
           ("method", .string(first.method.rawValue)), ("layer", .string(first.layer)),
           ("mapShape", first.shapeJSON),
-          ("maps", explanation.mapsJSON(trusts: trusts, includesSignedMap: includesSignedMap)),
+          (
+            "maps",
+            explanation.mapsJSON(
+              trusts: trusts, includesSignedMap: includesSignedMap, language: language)
+          ),
           (field.name, result.prediction.map { .string($0.id) } ?? .null),
         ]
       case "summary":
@@ -49,40 +54,54 @@ struct ExplanationReport: Report, Sendable {
 
   func lines(width: Int?) -> [String] {
     let first = explanation.maps[0]
-    var lines = [imageName.printable, "", result.summary.wrapped(width: width, indent: 0), ""]
+    var lines = [
+      imageName.printable, "", result.summary(in: language).wrapped(width: width, indent: 0), "",
+    ]
     for (index, map) in explanation.maps.enumerated() {
       let label = explanation.label(of: map)
-      lines.append(
-        "  \(label), probability \(Wording.percentage(result.probabilities[label]))".printable)
+      let percent = Wording.percentage(result.probabilities[label], in: language)
+      let probability = language[
+        "text.probability", values: ["label": language.description(label), "percent": percent]]
+      lines.append("  \(probability)".printable)
       lines.append(detail(map).wrapped(width: width, indent: 4))
       if trusts.indices.contains(index) {
-        lines += trusts[index].sentences.map { $0.wrapped(width: width, indent: 4) }
+        lines += trusts[index].sentences(in: language).map { $0.wrapped(width: width, indent: 4) }
       }
     }
     var rows: [(label: String, text: String)] = [
-      ("Method", "\(first.method.displayName) at \(first.layer), \(first.height)x\(first.width)"),
-      ("Metadata", result.metadata.description),
+      (
+        word("method"),
+        language[
+          "text.methodAt",
+          values: [
+            "method": first.method.displayName, "layer": first.layer, "height": "\(first.height)",
+            "width": "\(first.width)",
+          ]]
+      ),
+      (word("metadata"), result.metadata.description(in: language)),
     ]
-    rows += result.warningSentences.map { ("Warning", $0) }
-    rows += [("Model", result.model.words), ("Picture", picturePath.printable)]
-    if let rawPath { rows.append(("Array", rawPath.printable)) }
+    rows += result.warningSentences(in: language).map { (word("warning"), $0) }
+    rows += [(word("model"), result.model.words), (word("picture"), picturePath.printable)]
+    if let rawPath { rows.append((word("array"), rawPath.printable)) }
     return lines + [""]
       + TextTable.labelled(rows, indent: 2, column: 16, width: width)
   }
 
+  private func word(_ name: String) -> String { language["text.\(name)"] }
+
   private func detail(_ map: ActivationMap) -> String {
-    if let sentence = map.status.sentence { return sentence }
+    if let sentence = map.status.sentence(in: language) { return sentence }
     let centre = map.massCentre ?? (0, 0)
-    let percent = { (fraction: Double) in "\(Int((fraction * 100).rounded()))%" }
-    let subject =
-      map.method.usesGradient
-      ? "Support for the class" : "The response of the features, which is the same for every class,"
-    let sign =
-      map.method.usesGradient && map.minimum < 0 ? "; negative values count against the class" : ""
-    return """
-      \(subject) ranges from \(Double(map.minimum).threeDigits) to \(Double(map.maximum).threeDigits)\(sign). \
-      The centre of the shown map lies \(percent(centre.x)) from the left and \(percent(centre.y)) from the top.
-      """
+    let percent = { (fraction: Double) in language.number("\(Int((fraction * 100).rounded()))%") }
+    return language[
+      "text.range",
+      values: [
+        "subject": word(map.method.usesGradient ? "support" : "response"),
+        "least": language.number(Double(map.minimum).threeDigits),
+        "greatest": language.number(Double(map.maximum).threeDigits),
+        "against": map.method.usesGradient && map.minimum < 0 ? word("against") : "",
+        "x": percent(centre.x), "y": percent(centre.y),
+      ]]
   }
 }
 

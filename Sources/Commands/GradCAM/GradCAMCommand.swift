@@ -28,7 +28,7 @@ enum GradCAMCommand: Command {
       ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision,
       GradCAMOptions.resume,
       Flag.quiet,
-      OutputFormat.option,
+      OutputFormat.option, CommandOption<Language>.language,
     ] + DecodingOptions.all
   static let examples = [
     "dermafusion gradcam lesion.jpg --age 55 --output heatmap.png",
@@ -72,7 +72,8 @@ enum GradCAMCommand: Command {
       table: hasTable
         ? BatchTable(
           names: input.images.sources.map(\.name), labels: classifier.labels, width: terminal.width,
-          usesColour: terminal.usesColour) : nil)
+          usesColour: terminal.usesColour, language: arguments.value(of: CommandOption<Language>.language))
+        : nil)
     let text = writer.text
     var remaining = pictures.jobs(for: input.images)
     if arguments[GradCAMOptions.resume] {

@@ -51,7 +51,7 @@ struct HeatmapWork: Sendable {
     try outputs.write(files)
     return ExplanationReport(
       explanation: explanation, trusts: trusts, imageName: source.name, picturePath: picturePath,
-      rawPath: arguments[GradCAMOptions.raw], includesSignedMap: isSigned)
+      rawPath: arguments[GradCAMOptions.raw], includesSignedMap: isSigned, language: style.language)
   }
 
   private func answer(of source: ImageSource) throws -> ImageAnswer {

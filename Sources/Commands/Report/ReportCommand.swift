@@ -18,7 +18,7 @@ enum ReportCommand: Command {
   static let options: [any AnyCommandOption] =
     MetadataOptions.all + [
       MetadataOptions.table, MetadataOptions.joinPatient, output, title, only, lesionClass, labels,
-      hideAnswers, language,
+      hideAnswers, CommandOption<Language>.language,
       ModelLocation.option,
       CommandOption<Int>.threads,
       CommandOption<Precision>.precision, Flag.quiet,
@@ -55,13 +55,6 @@ enum ReportCommand: Command {
       each class, or of the \(GradCAMOptions.sheetCount) most probable where there are more.
       """,
     expectation: GradCAMOptions.lesionClass.expectation, initial: "top", defaultValue: "top")
-  private static let language = CommandOption<ReportTexts.Language>.choice(
-    "language", of: ReportTexts.Language.allCases, initial: .en,
-    abstract: """
-      Language of the page. The disclaimer stands in English too. Names of classes are translated where the language has \
-      one for the class.
-      """)
-
   private static let only = CommandOption<[ReportSelection]>(
     "only", valueName: "levels",
     abstract: """
@@ -105,7 +98,7 @@ enum ReportCommand: Command {
     // Files of one name in several folders are told apart by their paths.
     let counts = Dictionary(sources.map { ($0.fileName?.imageKey, 1) }, uniquingKeysWith: +)
     let isSingle = sources.count == 1
-    let texts = ReportTexts(arguments.value(of: language))
+    let language = arguments.value(of: CommandOption<Language>.language)
     let classes = try GradCAMOptions.classes(arguments.value(of: lesionClass), labels: classifier.labels)
     let selections = arguments[only]
     var entries: [ReportEntry] = []
@@ -120,7 +113,8 @@ enum ReportCommand: Command {
           source.read(terminal: terminal), frame: source.frame,
           name: counts[source.fileName?.imageKey] == 1 ? source.fileName ?? source.name : source.name,
           metadata: input.metadata(of: source).filled(fromRow: row?.metadata), label: row?.label,
-          classifier: classifier, classes: classes, texts: texts, isSingle: isSingle, limits: input.limits)
+          classifier: classifier, classes: classes, language: language, isSingle: isSingle,
+          limits: input.limits)
       }
     } consume: { entry in
       if selections?.contains(ReportSelection(entry.result)) ?? true { entries.append(entry) }
@@ -133,7 +127,8 @@ enum ReportCommand: Command {
     guard runner.summary.count > 0 else { return .failure }
     let page = ReportPage(
       entries: entries, summary: runner.summary, failures: runner.failures, selections: selections,
-      date: terminal.date(), title: arguments[title], hidesAnswers: arguments[hideAnswers], texts: texts)
+      date: terminal.date(), title: arguments[title], hidesAnswers: arguments[hideAnswers], language: language
+    )
     try outputs.write(Array(page.html.utf8), path: path)
     if !outputs.usesStandardOutput, !arguments[Flag.quiet] {
       terminal.noteOnScreen("\(path): \(runner.summary.sentences.joined(separator: " "))")

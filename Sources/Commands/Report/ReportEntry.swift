@@ -78,7 +78,7 @@ extension ReportEntry {
   init(
     _ bytes: [UInt8], frame: Int?, name: String, metadata: PatientMetadata, label: LesionLabel?,
     classifier: Classifier,
-    classes: ImageRequest.Classes, texts: ReportTexts, isSingle: Bool, limits: DecodingLimits
+    classes: ImageRequest.Classes, language: Language, isSingle: Bool, limits: DecodingLimits
   ) throws {
     self.name = name
     self.label = label
@@ -92,10 +92,10 @@ extension ReportEntry {
     let square = answer.picture
     let style = FigureStyle()
     if !request.explains {
-      (maps, noMaps) = ([], texts["reportFile.noMap"])
+      (maps, noMaps) = ([], language["reportFile.noMap"])
     } else if result.abstains {
       // A map of the likeliest class would suggest that class.
-      (maps, noMaps) = ([], texts["heatmap.abstains"])
+      (maps, noMaps) = ([], language["heatmap.abstains"])
     } else {
       let explanation = answer.explanation
       let first =
@@ -109,7 +109,7 @@ extension ReportEntry {
         return ReportMap(
           label: explanation.label(of: map),
           picture: try overlay.map { try JPEGEncoder.encode($0, quality: Self.quality) },
-          caption: texts.caption(explanation, map: map))
+          caption: map.status.sentence(in: language) ?? explanation.sentence(on: map, in: language))
       }
       noMaps = nil
     }

@@ -17,7 +17,7 @@ struct ReportPage {
   var title: String? = nil
   /// Whether what images show, and what the model answers, is seen only after a click.
   var hidesAnswers = false
-  var texts = ReportTexts(.en)
+  var language = Language.english
 
   /// In the index and below it alike, the images that a person should look at come first.
   private var sortedEntries: [ReportEntry] {
@@ -31,12 +31,13 @@ struct ReportPage {
     let hasIndex = entries.count > 1
     let sections = sortedEntries.enumerated().map {
       ReportSection(
-        entry: $0.element, number: $0.offset + 1, hasIndex: hasIndex, hidesAnswers: hidesAnswers, texts: texts
+        entry: $0.element, number: $0.offset + 1, hasIndex: hasIndex, hidesAnswers: hidesAnswers,
+        language: language
       )
     }
     return """
       <!DOCTYPE html>
-      <html lang="\(texts.language.rawValue)">
+      <html lang="\(language.rawValue)">
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,7 +45,7 @@ struct ReportPage {
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
       <title>\(HTML.escaped(documentTitle))</title>
       <style>
-      \(ReportStyle.text(pages: texts["reportFile.pages"]))
+      \(ReportStyle.text(pages: language["reportFile.pages"]))
       </style>
       </head>
       <body>
@@ -58,7 +59,7 @@ struct ReportPage {
       \(sections.map { $0.html }.joined(separator: "\n"))
       \(failureList)
       </main>
-      <footer><p>\(HTML.escaped(made)) \(HTML.escaped(texts["reportFile.sees"]))</p></footer>
+      <footer><p>\(HTML.escaped(made)) \(HTML.escaped(language["reportFile.sees"]))</p></footer>
       </body>
       </html>
 
@@ -68,39 +69,39 @@ struct ReportPage {
   /// In English word for word; in another language also what it means there.
   private var disclaimer: String {
     let english = "<p class=\"notice\" role=\"note\">\(HTML.escaped(Wording.disclaimer))</p>"
-    if texts.language == .en { return english }
+    if language == .english { return english }
     return """
-      <div class="notice" role="note"><p>\(HTML.escaped(texts["disclaimer.text"]))</p>
-      <p>\(HTML.escaped(texts["disclaimer.original"])) <span lang="en">\(HTML.escaped(Wording.disclaimer))</span></p></div>
+      <div class="notice" role="note"><p>\(HTML.escaped(language["disclaimer.text"]))</p>
+      <p>\(HTML.escaped(language["disclaimer.original"])) <span lang="en">\(HTML.escaped(Wording.disclaimer))</span></p></div>
       """
   }
 
   private var made: String {
     let version = DermaFusionVersion.current
     return date.isEmpty
-      ? texts["reportFile.made", values: ["version": version]]
-      : texts["reportFile.madeOn", values: ["version": version, "date": date]]
+      ? language["reportFile.made", values: ["version": version]]
+      : language["reportFile.madeOn", values: ["version": version, "date": date]]
   }
 
   /// Values are put in last, so that a brace in a name stays as it is.
   private var documentTitle: String {
-    if let title { return texts["reportFile.titled", values: ["title": title]] }
-    return texts[
+    if let title { return language["reportFile.titled", values: ["title": title]] }
+    return language[
       "reportFile.title", count: Double(entries.count), values: ["name": entries.first?.name ?? ""]]
   }
 
-  private var heading: String { title ?? texts["reportFile.heading", count: Double(entries.count)] }
+  private var heading: String { title ?? language["reportFile.heading", count: Double(entries.count)] }
 
   private var counts: String {
     guard summary.count + summary.failedCount > 1 else { return "" }
-    return "<p>\(HTML.escaped(texts.counts(summary)))</p>"
+    return "<p>\(HTML.escaped(summary.sentences(in: language).joined(separator: " ")))</p>"
   }
 
   /// That images are left out.
   private var shown: String {
     guard let selections else { return "" }
-    let levels = selections.map { texts["reportFile.levels.\($0.rawValue)"] }.joined(separator: ", ")
-    let sentence = texts[
+    let levels = selections.map { language["reportFile.levels.\($0.rawValue)"] }.joined(separator: ", ")
+    let sentence = language[
       "reportFile.shown", count: Double(summary.count),
       values: ["levels": levels, "shown": "\(entries.count)"]]
     return "\n<p>\(HTML.escaped(sentence))</p>"
@@ -116,7 +117,7 @@ struct ReportPage {
         """
     }
     return """
-      <nav class="card" id="index" aria-labelledby="index-name"><h2 id="index-name">\(HTML.escaped(texts["reportFile.index"]))</h2>
+      <nav class="card" id="index" aria-labelledby="index-name"><h2 id="index-name">\(HTML.escaped(language["reportFile.index"]))</h2>
       <ol class="index">
       \(items.joined(separator: "\n"))
       </ol></nav>
@@ -125,8 +126,8 @@ struct ReportPage {
 
   private func answer(_ result: Classification) -> String {
     """
-    <br>\(HTML.escaped(texts.headline(result)))\
-    <span class="verdict">\(RiskIcon.svg(result.risk))\(HTML.escaped(texts.risk(result).word))</span>
+    <br>\(HTML.escaped(language.headline(result)))\
+    <span class="verdict">\(RiskIcon.svg(result.risk))\(HTML.escaped(language.risk(result).word))</span>
     """
   }
 
@@ -134,6 +135,6 @@ struct ReportPage {
     if failures.isEmpty { return "" }
     let items = failures.map { "<li>\(HTML.escaped($0))</li>" }.joined(separator: "\n")
     return
-      "<section class=\"card\"><h2>\(HTML.escaped(texts["reportFile.without"]))</h2>\n<ul class=\"warnings\">\n\(items)\n</ul></section>"
+      "<section class=\"card\"><h2>\(HTML.escaped(language["reportFile.without"]))</h2>\n<ul class=\"warnings\">\n\(items)\n</ul></section>"
   }
 }

@@ -10,7 +10,7 @@ struct ReportSection {
   let hasIndex: Bool
   /// See ``ReportPage/hidesAnswers``.
   let hidesAnswers: Bool
-  let texts: ReportTexts
+  let language: Language
 
   private var result: Classification { entry.result }
 
@@ -33,11 +33,11 @@ struct ReportSection {
     """
   }
 
-  private func text(_ key: String) -> String { HTML.escaped(texts[key]) }
+  private func text(_ key: String) -> String { HTML.escaped(language[key]) }
 
   private var answers: String {
     """
-    \(truth)<p class="lead">\(HTML.escaped(texts.summary(result)))</p>
+    \(truth)<p class="lead">\(HTML.escaped(result.summary(in: language)))</p>
     \(risk)
     \(probabilities)
     \(warnings)
@@ -51,7 +51,7 @@ struct ReportSection {
     let agreement =
       result.answer.map { " " + text($0.prediction == label ? "reportFile.first" : "reportFile.another") }
       ?? ""
-    let name = "<strong>\(HTML.escaped(texts.name(label)))</strong>"
+    let name = "<strong>\(HTML.escaped(language.name(label)))</strong>"
     return
       "<p class=\"truth\">\(text("reportFile.labelled").replacing("{name}", with: name))\(agreement)</p>\n"
   }
@@ -93,7 +93,8 @@ struct ReportSection {
     let maps = entry.maps.dropFirst()
     if maps.isEmpty { return "" }
     let figures = maps.map { map in
-      let name = "\(texts.name(map.label)) \(texts.percentage(result.probabilities[map.label]))"
+      let name =
+        "\(language.name(map.label)) \(Wording.percentage(result.probabilities[map.label], in: language))"
       let content =
         map.picture.map { "<img src=\"\(HTML.jpegAddress($0))\" alt=\"\(mapText(map))\">" }
         ?? "<p class=\"soft\">\(HTML.escaped(map.caption))</p>"
@@ -126,17 +127,18 @@ struct ReportSection {
   }
 
   private var photographText: String {
-    HTML.escaped(texts["reportFile.photographOf", values: ["name": entry.name]])
+    HTML.escaped(language["reportFile.photographOf", values: ["name": entry.name]])
   }
   private func mapText(_ map: ReportMap) -> String {
-    HTML.escaped(texts["reportFile.mapOf", values: ["name": texts.name(map.label), "image": entry.name]])
+    HTML.escaped(
+      language["reportFile.mapOf", values: ["name": language.name(map.label), "image": entry.name]])
   }
 
   // MARK: - Result
 
   private var risk: String {
     return """
-      <p class="risk \(RiskIcon.name(result.risk))">\(RiskIcon.svg(result.risk))<span>\(HTML.escaped(texts.risk(result).sentence))</span></p>
+      <p class="risk \(RiskIcon.name(result.risk))">\(RiskIcon.svg(result.risk))<span>\(HTML.escaped(language.risk(result).sentence))</span></p>
       """
   }
 
@@ -149,15 +151,15 @@ struct ReportSection {
       let probability = result.probabilities[label]
       let width = (Double(probability) * 100).fixed(digits: 1)
       return """
-        <tr\(label == result.prediction ? " class=\"first\"" : "")><th scope="row">\(HTML.escaped(texts.name(label)))</th>\
-        <td class="number">\(HTML.escaped(texts.percentage(probability)))</td>\
+        <tr\(label == result.prediction ? " class=\"first\"" : "")><th scope="row">\(HTML.escaped(language.name(label)))</th>\
+        <td class="number">\(HTML.escaped(Wording.percentage(probability, in: language)))</td>\
         <td class="bar" aria-hidden="true"><span class="track"><span style="width: \(width)%"></span></span></td></tr>
         """
     }
     let rest = ranked.count - rows.count
     let more =
       rest > 0
-      ? "<p class=\"soft\">\(HTML.escaped(texts["reportFile.more", count: Double(rest)]))</p>" : ""
+      ? "<p class=\"soft\">\(HTML.escaped(language["reportFile.more", count: Double(rest)]))</p>" : ""
     let table = """
       <table class="bars"><caption>\(text("reportFile.probabilities"))</caption>
       \(rows.joined(separator: "\n"))
@@ -172,7 +174,7 @@ struct ReportSection {
   }
 
   private var warnings: String {
-    let sentences = texts.warnings(result)
+    let sentences = language.warnings(result)
     if sentences.isEmpty { return "" }
     let items = sentences.map { "<li>\(HTML.escaped($0))</li>" }.joined(separator: "\n")
     return "<div><h3>\(text("reportFile.warnings"))</h3>\n<ul class=\"warnings\">\n\(items)\n</ul></div>"
@@ -183,29 +185,29 @@ struct ReportSection {
     let missing = "<span class=\"empty\">\(text("metadata.notGiven"))</span>"
     var rows = [
       (
-        texts["metadata.age"],
-        metadata.ageInYears.map { HTML.escaped(texts["metadata.years", count: $0]) } ?? missing
+        language["metadata.age"],
+        metadata.ageInYears.map { HTML.escaped(language["metadata.years", count: $0]) } ?? missing
       ),
       (
-        texts["metadata.sex"],
+        language["metadata.sex"],
         metadata.sex == .unknown ? missing : text("metadata.sexes.\(metadata.sex.rawValue)")
       ),
       (
-        texts["metadata.site"],
+        language["metadata.site"],
         metadata.site == .unknown ? missing : text("sites.\(metadata.site.rawValue)")
       ),
     ]
     if let set = result.answer?.conformalSet {
-      let names = set.classes.prefix(Self.shownClassCount).map { texts.name($0) }.joined(separator: ", ")
+      let names = set.classes.prefix(Self.shownClassCount).map { language.name($0) }.joined(separator: ", ")
       let title = set.coverage.map {
-        texts["reportFile.set", values: ["percent": "\(Int(($0 * 100).rounded()))"]]
+        language["reportFile.set", values: ["percent": "\(Int(($0 * 100).rounded()))"]]
       }
-      rows.append((title ?? texts["reportFile.setUnknown"], HTML.escaped(names)))
+      rows.append((title ?? language["reportFile.setUnknown"], HTML.escaped(names)))
     }
-    if let hash = result.imageSHA256 { rows.append((texts["facts.imageHash"], "<code>\(hash)</code>")) }
+    if let hash = result.imageSHA256 { rows.append((language["facts.imageHash"], "<code>\(hash)</code>")) }
     let model = result.model
-    rows.append((texts["facts.model"], HTML.escaped("\(model.name) \(model.version)")))
-    rows.append((texts["facts.modelHash"], "<code>\(model.sha256)</code>"))
+    rows.append((language["facts.model"], HTML.escaped("\(model.name) \(model.version)")))
+    rows.append((language["facts.modelHash"], "<code>\(model.sha256)</code>"))
     let entries = rows.map { "<dt>\(HTML.escaped($0.0))</dt><dd>\($0.1)</dd>" }.joined(separator: "\n")
     return """
       <div><h3>\(text("reportFile.told"))</h3>

@@ -6,12 +6,10 @@ struct BatchTable {
   private let usesColour: Bool
   private let nameWidth: Int
   private let classWidth: Int
+  private let language: Language
 
-  private static let heading = (
-    name: "Image", label: "Class", percentage: "Prob.", risk: "Risk", remark: "Remark"
-  )
   private static let gap = "  "
-  private static let percentageWidth = 6
+  private var percentageWidth: Int
   private static let riskWidth = 8
   /// Remarks with less room than this get a line of their own.
   private static let leastRemarkWidth = 24
@@ -19,12 +17,16 @@ struct BatchTable {
   /// - Parameters:
   ///   - names: of all images. The widths of the columns are then known before the first result.
   ///   - width: characters a line; nil: no limit.
-  init(names: [String], labels: Labels, width: Int?, usesColour: Bool) {
+  init(
+    names: [String], labels: Labels, width: Int?, usesColour: Bool, language: Language = .english
+  ) {
     self.width = width
+    self.language = language
+    percentageWidth = Wording.percentage(1, in: language).count
     self.usesColour = usesColour
-    classWidth = max(Self.heading.label.count, min(labels.ids.map { $0.printable.count }.max() ?? 0, 20))
-    let longest = max(Self.heading.name.count, names.map { $0.printable.count }.max() ?? 0)
-    let others = classWidth + Self.percentageWidth + Self.riskWidth + 4 * Self.gap.count
+    classWidth = max(language["table.class"].count, min(labels.ids.map { $0.printable.count }.max() ?? 0, 20))
+    let longest = max(language["table.image"].count, names.map { $0.printable.count }.max() ?? 0)
+    let others = classWidth + percentageWidth + Self.riskWidth + 4 * Self.gap.count
     // A remark goes beside the row if there is room. Otherwise the name takes the whole line.
     nameWidth =
       width.map { width in
@@ -34,46 +36,55 @@ struct BatchTable {
   }
 
   var header: String {
-    let names = Self.heading
-    let line = cells(names.name, names.label, names.percentage, names.risk) + Self.gap + names.remark
+    let remark = word("remark")
+    let line = cells(word("image"), word("class"), word("probability"), word("risk")) + Self.gap + remark
     return emphasised(
       remarkWidth == nil || remarkWidth! >= Self.leastRemarkWidth
-        ? line : String(line.dropLast(names.remark.count)).trimmedRight) + "\n"
+        ? line : String(line.dropLast(remark.count)).trimmedRight) + "\n"
   }
 
   /// - Parameter others: remarks that follow the result's own.
   func row(_ result: Classification, imageName: String, others: [String] = []) -> String {
     let name = shortened(imageName.printable)
     guard let answer = result.answer else {
-      let reasons = result.abstention.reasons.map { $0.rawValue.spaced }.joined(separator: ", ")
-      return line(cells(name, "-", "-", "-"), remarks: ["abstains: \(reasons)"] + others)
+      let reasons = result.abstention.reasons.map { word("reasons.\($0.rawValue)") }.joined(separator: ", ")
+      let remark = language["table.abstains", values: ["reasons": reasons]]
+      return line(cells(name, "-", "-", "-"), remarks: [remark] + others)
     }
-    var remarks = result.warnings.map { $0.rawValue.spaced }
+    var remarks = result.warnings.map { word("warnings.\($0.rawValue)") }
     if let concern = answer.concern, let probability = answer.concernProbability {
-      remarks.insert("\(concern.id.printable) cannot be excluded (\(Wording.percentage(probability)))", at: 0)
+      let percent = Wording.percentage(probability, in: language)
+      remarks.insert(
+        language["reportFile.cannotExclude", values: ["name": concern.id.printable, "percent": percent]],
+        at: 0)
     }
-    if Wording.sentence(for: result.confidence) != nil { remarks.append("low confidence") }
-    let risk = answer.risk?.rawValue ?? "-"
-    let plain = cells(name, answer.prediction.id.printable, Wording.percentage(answer.probability), risk)
+    if result.confidence == .low { remarks.append(word("lowConfidence")) }
+    let risk = answer.risk.map { word("risks.\($0.rawValue)") } ?? "-"
+    let plain = cells(
+      name, answer.prediction.id.printable, Wording.percentage(answer.probability, in: language), risk)
     return line(coloured(plain, answer.risk), remarks: remarks + others)
   }
 
   /// The classes that occur, by their names, the summary and the disclaimer.
   func footer(_ summary: BatchSummary) -> String {
-    let names = summary.namedLabels.filter { $0.name != $0.id }.map { "\($0.id) \($0.name)".printable }
+    let names = summary.namedLabels.filter { $0.name != $0.id }
+      .map { "\($0.id) \(language.name($0))".printable }
       .joined(separator: ", ")
-    let paragraphs = [
-      names.isEmpty ? "" : "Classes: \(names).", summary.sentences.joined(separator: " "),
-      "A classification is not a diagnosis. Please consult a dermatologist.", Wording.disclaimer,
-    ]
+    let paragraphs =
+      [
+        names.isEmpty ? "" : language["table.classes", values: ["names": names]],
+        summary.sentences(in: language).joined(separator: " "), word("notDiagnosis"),
+      ] + language.disclaimerParagraphs
     return paragraphs.filter { !$0.isEmpty }.map { "\n" + $0.wrapped(width: width, indent: 0) + "\n" }
       .joined()
   }
 
   // MARK: - Parts
 
+  private func word(_ name: String) -> String { language["table.\(name)"] }
+
   private var remarkColumn: Int {
-    nameWidth + classWidth + Self.percentageWidth + Self.riskWidth + 4 * Self.gap.count
+    nameWidth + classWidth + percentageWidth + Self.riskWidth + 4 * Self.gap.count
   }
   /// nil: no limit.
   private var remarkWidth: Int? { width.map { $0 - remarkColumn } }
@@ -81,7 +92,7 @@ struct BatchTable {
   private func cells(_ name: String, _ label: String, _ percentage: String, _ risk: String) -> String {
     [
       name.padding(to: nameWidth), label.padding(to: classWidth),
-      percentage.leftPadding(to: Self.percentageWidth), risk.padding(to: Self.riskWidth),
+      percentage.leftPadding(to: percentageWidth), risk.padding(to: Self.riskWidth),
     ].joined(separator: Self.gap)
   }
 
@@ -105,14 +116,9 @@ struct BatchTable {
 
   private func coloured(_ text: String, _ risk: RiskLevel?) -> String {
     guard usesColour, let risk, risk > .low else { return text }
-    let cell = risk.rawValue.padding(to: Self.riskWidth)
+    let cell = word("risks.\(risk.rawValue)").padding(to: Self.riskWidth)
     return text.dropLast(Self.riskWidth) + "\u{1B}[\(risk == .high ? 31 : 33)m\(cell)\u{1B}[0m"
   }
-}
-
-extension String {
-  /// `out of distribution` for `out_of_distribution`.
-  fileprivate var spaced: String { String(map { $0 == "_" ? " " : $0 }) }
 }
 
 /// Counts the results of several images.
@@ -127,9 +133,6 @@ struct BatchSummary {
   private(set) var riskCounts: [RiskLevel: Int] = [:]
   /// Indices of the classes that the rows name.
   private var namedPlaces: Set<Int> = []
-
-  private static let noRisk =
-    "Risk is not judged, since the model does not say which of its classes are malignant."
 
   mutating func add(_ result: Classification) {
     count += 1
@@ -152,21 +155,29 @@ struct BatchSummary {
   mutating func addFailure() { failedCount += 1 }
 
   /// `12 images: 7 nv, 3 mel, 1 bkl.` and `Risk: 3 high, 1 moderate, 7 low. The model abstains from 1. 2 failed.`
-  var sentences: [String] {
+  var sentences: [String] { sentences(in: .english) }
+
+  /// ``sentences`` in a language.
+  func sentences(in language: Language) -> [String] {
     let classes = labels.filter { classCounts[$0.index] > 0 }
       .sorted { (classCounts[$0.index], $1.index) > (classCounts[$1.index], $0.index) }
       .map { "\(classCounts[$0.index]) \($0.id)" }
+    let images = language["reportFile.images", count: Double(count)]
     var sentences = [
-      "\(count) \(count == 1 ? "image" : "images")\(classes.isEmpty ? "" : ": " + classes.joined(separator: ", "))."
+      "\(([images] + (classes.isEmpty ? [] : [classes.joined(separator: ", ")])).joined(separator: language["table.colon"]))."
     ]
     if !riskCounts.isEmpty {
-      let risks = [RiskLevel.high, .moderate, .low].map { "\(riskCounts[$0, default: 0]) \($0.rawValue)" }
-      sentences.append("Risk: \(risks.joined(separator: ", ")).")
+      let count = { (risk: RiskLevel) in "\(riskCounts[risk, default: 0])" }
+      sentences.append(
+        language[
+          "reportFile.risks",
+          values: ["high": count(.high), "moderate": count(.moderate), "low": count(.low)]])
     } else if count > abstainedCount {
-      sentences.append(Self.noRisk)
+      sentences.append(language["table.unjudged"])
     }
-    if abstainedCount > 0 { sentences.append("The model abstains from \(abstainedCount).") }
-    if failedCount > 0 { sentences.append("\(failedCount) failed.") }
+    for (key, count) in [("abstained", abstainedCount), ("failed", failedCount)] where count > 0 {
+      sentences.append(language["reportFile.\(key)", count: Double(count)])
+    }
     return sentences
   }
 }

@@ -13,13 +13,15 @@ protocol Report {
   ///
   /// - Parameter isForTerminal: see ``CSVCell/text(_:isForTerminal:)``.
   func csv(isForTerminal: Bool) -> (header: String, rows: String)
+  var language: Language { get }
 }
 
 extension Report {
   func csv(isForTerminal: Bool) -> (header: String, rows: String) { ("", "") }
+  var language: Language { .english }
 
   func text(width: Int?) -> String {
-    (lines(width: width) + ["", Wording.disclaimer.wrapped(width: width, indent: 0)])
+    (lines(width: width) + [""] + language.disclaimerParagraphs.map { $0.wrapped(width: width, indent: 0) })
       .joined(separator: "\n") + "\n"
   }
 }
@@ -110,5 +112,7 @@ extension ModelIdentity {
 
 extension ImageViews {
   /// The sentences for a reader.
-  var sentence: String { "mean logits of \(count) views, turned and mirrored" }
+  func sentence(in language: Language = .english) -> String {
+    language["text.viewsMean", values: ["count": "\(count)"]]
+  }
 }

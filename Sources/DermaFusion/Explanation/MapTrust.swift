@@ -37,38 +37,39 @@ public struct MapTrust: Sendable, Equatable {
 
 extension MapTrust {
   /// The measurements in words, one sentence each.
-  public var sentences: [String] {
-    [
-      """
-      Deletion: hiding the map's strongest places first lowers the probability \
-      \(deletionAUC < randomDeletionAUC ? "faster than" : "no faster than") hiding random ones \
-      (mean \(deletionAUC.fixed(digits: 3)), random \(randomDeletionAUC.fixed(digits: 3)); lower is better).
-      """,
-      """
-      Insertion: showing the map's strongest places first raises the probability \
-      \(insertionAUC > randomInsertionAUC ? "faster than" : "no faster than") showing random ones \
-      (mean \(insertionAUC.fixed(digits: 3)), random \(randomInsertionAUC.fixed(digits: 3)); higher is better).
-      """,
-      correlationSentence, verdict,
+  public var sentences: [String] { sentences(in: .english) }
+
+  /// The measurements in words, one sentence each.
+  public func sentences(in language: Language) -> [String] {
+    func compared(_ key: String, isFaster: Bool, _ value: Double, _ random: Double) -> String {
+      language[
+        "trust.\(key)",
+        values: [
+          "how": language[isFaster ? "trust.faster" : "trust.noFaster"],
+          "value": language.number(value.fixed(digits: 3)),
+          "random": language.number(random.fixed(digits: 3)),
+        ]]
+    }
+    return [
+      compared("deletion", isFaster: deletionAUC < randomDeletionAUC, deletionAUC, randomDeletionAUC),
+      compared("insertion", isFaster: insertionAUC > randomInsertionAUC, insertionAUC, randomInsertionAUC),
+      correlationSentence(in: language), verdict(in: language),
     ]
   }
 
   /// The outcome of the three checks in one sentence.
-  public var verdict: String {
-    passes
-      ? "This map passed all three checks, which does not make it or the classification right."
-      : "This map failed at least one of the three checks: do not rely on it."
+  public var verdict: String { verdict(in: .english) }
+
+  /// The outcome of the three checks in one sentence.
+  public func verdict(in language: Language) -> String {
+    language[passes ? "heatmap.passes" : "heatmap.fails"]
   }
 
-  private var correlationSentence: String {
-    guard let correlation = shuffledHeadCorrelation else {
-      return "Randomisation: a map without variance cannot be compared."
-    }
-    let meaning =
-      correlation < Self.highCorrelation
-      ? "it depends on what the model learned" : "it shows the image more than what the model learned"
-    return
-      "Randomisation: the correlation with maps of shuffled heads is \(correlation.fixed(digits: 3)): \(meaning)."
+  private func correlationSentence(in language: Language) -> String {
+    guard let correlation = shuffledHeadCorrelation else { return language["heatmap.noVariance"] }
+    return language[
+      correlation < Self.highCorrelation ? "trust.depends" : "trust.shows",
+      values: ["value": language.number(correlation.fixed(digits: 3))]]
   }
 }
 

@@ -87,11 +87,7 @@ extension PatientMetadata {
 
 extension PatientMetadata: CustomStringConvertible {
   /// `age 55, male, site missing`
-  public var description: String {
-    let age = ageInYears.map { "age \(JSONValue.decimal($0))" } ?? "age missing"
-    let sex = sex == .unknown ? "sex missing" : sex.rawValue
-    return "\(age), \(sex), \(site == .unknown ? "site missing" : site.rawValue)"
-  }
+  public var description: String { description(in: .english) }
 }
 
 #if !hasFeature(Embedded)
@@ -165,12 +161,11 @@ extension Classifier {
 }
 
 extension MetadataShares {
-  /// Each set of logits with its name in JSON and its heading in text, in the order in which they are told.
-  package var named: [(key: String, heading: String, logits: ClassScores)] {
+  /// Each set of logits with its name in JSON, in the order in which they are told.
+  package var named: [(key: String, logits: ClassScores)] {
     [
-      ("imageAlone", "image", imageAlone), ("everything", "all", everything),
-      ("withoutAge", "-age", withoutAge), ("withoutSex", "-sex", withoutSex),
-      ("withoutSite", "-site", withoutSite),
+      ("imageAlone", imageAlone), ("everything", everything), ("withoutAge", withoutAge),
+      ("withoutSex", withoutSex), ("withoutSite", withoutSite),
     ]
   }
 

@@ -34,7 +34,7 @@ extension Classifier {
           ("inputSize", .integer(configuration.preprocessing.size)), ("classes", classes),
           ("metadataUsed", usesMetadata), multiLabel, abstention, limits,
           ("imageEndings", .strings(ImageEndings.all)),
-        ] + choices
+        ] + choices + [("languages", .strings(Language.allCases.map { $0.rawValue }))]
       if !formats.isEmpty {
         members += [("formats", .strings(formats)), ("endings", .strings(endings))]
       }

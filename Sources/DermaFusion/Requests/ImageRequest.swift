@@ -17,6 +17,10 @@ package struct ImageRequest: Sendable {
   package var usesCallingThreadOnly = false
   /// Whether the result tells what each field of the metadata does to the logits.
   package var includesMetadataShares = false
+  /// Of the result's sentences.
+  package var language = Language.english
+  /// Whether the result has its summary in every language, for readers who change theirs.
+  package var includesSummaries = false
   /// Whether the result tells how long its steps took.
   package var includesTiming = false
 
@@ -102,6 +106,13 @@ package struct ImageRequest: Sendable {
     return try known(ActivationMapMethod(rawValue: name), name, key, among: names)
   }
 
+  /// - Throws: ``DermaFusionError/Code/invalidRequest``
+  package static func language(
+    named name: String, key: String = "language"
+  ) throws(DermaFusionError) -> Language {
+    try known(Language(rawValue: name), name, key, among: Language.allCases.map { $0.rawValue })
+  }
+
   private static func known<Value>(
     _ value: Value?, _ name: String, _ key: String, among names: [String],
     _ code: DermaFusionError.Code = .invalidRequest
@@ -141,6 +152,8 @@ extension ImageRequest {
       case "sex": if let name = try field.optionalText() { sex = try Self.sex(named: name) }
       case "site": if let name = try field.optionalText() { site = try Self.site(named: name) }
       case "views": if let name = try field.optionalText() { views = try Self.views(named: name) }
+      case "language": if let name = try field.optionalText() { language = try Self.language(named: name) }
+      case "summaries": includesSummaries = try field.flag()
       case "metadataShares": includesMetadataShares = try field.flag()
       case "classes": classes = try field.classes()
       case "method": if let name = try field.optionalText() { method = try Self.method(named: name) }

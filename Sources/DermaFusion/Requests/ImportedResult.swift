@@ -10,6 +10,8 @@ package struct ImportedResult {
   /// The result by its own rules.
   package let classification: Classification
   let imageName: String
+  /// Of its sentences.
+  private let language: Language
 
   /// - Parameters:
   ///   - text: `{"classes": [...], "result": {...}}` in UTF-8: the classes as ``Classifier`` describes them, the result as
@@ -33,6 +35,7 @@ package struct ImportedResult {
       throw .contradiction(fault)
     }
     imageName = draft.imageName
+    language = draft.language
     classification = Classification(
       logits: draft.logits, probabilities: draft.probabilities, isMultiLabel: draft.isMultiLabel,
       metadata: draft.metadata, warnings: draft.warnings, warningDetails: draft.warningDetails,
@@ -42,11 +45,17 @@ package struct ImportedResult {
   }
 
   /// The members that follow from the others, as they are written today.
-  package var json: JSONValue { .object(derived.map { (key: $0.field.name, value: $0.value) }) }
+  package var json: JSONValue {
+    .object(
+      fields { $0.check != .nothing || $0.name == "summaries" }.map { (key: $0.field.name, value: $0.value) })
+  }
 
-  private var derived: [(field: ResultField, value: JSONValue)] {
-    let result = ReportedResult(classification, imageName: imageName)
-    return ResultField.all.filter { $0.check != .nothing }
+  private var derived: [(field: ResultField, value: JSONValue)] { fields { $0.check != .nothing } }
+
+  private func fields(_ isWanted: (ResultField) -> Bool) -> [(field: ResultField, value: JSONValue)] {
+    let result = ReportedResult(
+      classification, imageName: imageName, language: language, hasSummaries: true)
+    return ResultField.all.filter(isWanted)
       .compactMap { field in field.value(result).map { (field, $0) } }
   }
 
@@ -103,6 +112,7 @@ struct ResultDraft {
   let labels: Labels
   var object: ConfigurationObject
   var imageName = ""
+  var language = Language.english
   var imageSHA256: String?
   var model = ModelIdentity(name: "", version: "", sha256: "")
   var probabilities: ClassScores
@@ -129,6 +139,10 @@ struct ResultDraft {
       name.unicodeScalars.prefix(Self.nameLimit + 1).count <= Self.nameLimit
     else { throw .contradiction("its \(key) has no name of at most \(Self.nameLimit) characters") }
     return name
+  }
+
+  mutating func language(_ key: String) throws(DermaFusionError) -> Language {
+    object.hasValue(key) ? try ImageRequest.language(named: object.text(key)) : .english
   }
 
   mutating func identity(_ key: String) throws(DermaFusionError) -> ModelIdentity {

@@ -91,6 +91,9 @@ package struct ResultOptions: OptionSet, Sendable {
   package static let views = ResultOptions(rawValue: 1)
   package static let metadataShares = ResultOptions(rawValue: 2)
   package static let timing = ResultOptions(rawValue: 4)
+  /// Another language than English.
+  package static let language = ResultOptions(rawValue: 8)
+  package static let summaries = ResultOptions(rawValue: 16)
 }
 
 /// A result, and what its JSON tells besides.
@@ -98,17 +101,23 @@ package struct ReportedResult: Sendable {
   package let classification: Classification
   /// What the reader knows the image by, a path for instance.
   package let imageName: String
+  /// Of the sentences.
+  package let language: Language
   /// Of the same image and metadata; nil: not told.
   package var shares: MetadataShares?
   /// Nil: not told.
   package var timing: ClassificationTiming?
+  /// Whether the summary is told in every language.
+  let hasSummaries: Bool
 
   package init(
-    _ classification: Classification, imageName: String, shares: MetadataShares? = nil,
-    timing: ClassificationTiming? = nil
+    _ classification: Classification, imageName: String, language: Language = .english,
+    shares: MetadataShares? = nil, timing: ClassificationTiming? = nil, hasSummaries: Bool = false
   ) {
     self.classification = classification
     self.imageName = imageName
+    self.language = language
+    self.hasSummaries = hasSummaries
     self.shares = shares
     self.timing = timing
   }
@@ -245,9 +254,28 @@ extension ResultField {
       ], value: { $0.timing?.json }),
     ResultField(
       "summary", #"{ "type": "string" }"#, columns: [Column("summary", .words)], check: .follows,
-      value: { .string($0.classification.summary) }),
+      value: { .string($0.classification.summary(in: $0.language)) }),
     ResultField(
       "disclaimer", "disclaimer", columns: [Column("disclaimer", .words)], check: .follows,
       value: { .string($0.classification.disclaimer) }),
+    ResultField(
+      "language", #"{ "enum": ["de", "fr"] }"#, .asked(.language), columns: [Column("language", .later)],
+      read: { draft throws(DermaFusionError) in draft.language = try draft.language("language") },
+      value: { $0.language == .english ? nil : .string($0.language.rawValue) }),
+    ResultField(
+      "disclaimerTranslation", #"{ "type": "string", "minLength": 1 }"#, .asked(.language),
+      columns: [Column("disclaimerTranslation", .later)], check: .follows,
+      value: { $0.language.disclaimerTranslation.map(JSONValue.string) }),
+    ResultField(
+      "summaries", #"{ "type": "object", "additionalProperties": { "type": "string" } }"#, .asked(.summaries),
+      isOfMaps: false,
+      value: { $0.hasSummaries ? $0.classification.summariesJSON : nil }),
   ]
+}
+
+extension Classification {
+  /// The summary in every language, by its code.
+  fileprivate var summariesJSON: JSONValue {
+    .object(Language.allCases.map { (key: $0.rawValue, value: .string(summary(in: $0))) })
+  }
 }

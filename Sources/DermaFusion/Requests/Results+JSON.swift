@@ -8,14 +8,18 @@ extension Classification {
   /// The result as one line of JSON, its keys always in the same order and its numbers the shortest that
   /// read back as the same Float32: the same result is the same bytes.
   ///
-  /// - Parameter imageName: what the reader knows the image by, a path for instance.
-  public func json(imageName: String) -> String {
-    JSONValue.object(members(imageName: imageName)).text
+  /// - Parameters:
+  ///   - imageName: what the reader knows the image by, a path for instance.
+  ///   - language: of the sentences. The disclaimer stays English, and its translation stands beside it.
+  public func json(imageName: String, language: Language = .english) -> String {
+    JSONValue.object(members(imageName: imageName, language: language)).text
   }
 
   /// The members of ``json(imageName:)``.
-  package func members(imageName: String) -> [(key: String, value: JSONValue)] {
-    ReportedResult(self, imageName: imageName).members
+  package func members(
+    imageName: String, language: Language = .english
+  ) -> [(key: String, value: JSONValue)] {
+    ReportedResult(self, imageName: imageName, language: language).members
   }
 
   /// Details of the warnings that have some; nil without any.
@@ -30,8 +34,8 @@ extension Classification {
 extension ImageAnswer {
   package var reported: ReportedResult {
     ReportedResult(
-      classification, imageName: request.imageName, shares: shares,
-      timing: request.includesTiming ? timing : nil)
+      classification, imageName: request.imageName, language: request.language, shares: shares,
+      timing: request.includesTiming ? timing : nil, hasSummaries: request.includesSummaries)
   }
 
   /// The line of `classify --format json`, or with maps that line and an object for each map.
@@ -40,7 +44,8 @@ extension ImageAnswer {
     if !request.explains { return result }
     return .object([
       "classification": result,
-      "maps": explanation.mapsJSON(trusts: trusts, includesSignedMap: request.includesSignedMap),
+      "maps": explanation.mapsJSON(
+        trusts: trusts, includesSignedMap: request.includesSignedMap, language: request.language),
     ])
   }
 }
@@ -111,15 +116,18 @@ extension Explanation {
   /// - Parameters:
   ///   - trusts: what the checks found, one for each map; or none.
   ///   - includesSignedMap: whether the maps' values before cut and scaling are told.
-  package func mapsJSON(trusts: [MapTrust], includesSignedMap: Bool) -> JSONValue {
+  package func mapsJSON(
+    trusts: [MapTrust], includesSignedMap: Bool, language: Language = .english
+  ) -> JSONValue {
     .array(
       maps.indices.map { index in
         member(
-          maps[index], trust: trusts.isEmpty ? nil : trusts[index], includesSignedMap: includesSignedMap)
+          maps[index], trust: trusts.isEmpty ? nil : trusts[index].json(in: language),
+          includesSignedMap: includesSignedMap)
       })
   }
 
-  private func member(_ map: ActivationMap, trust: MapTrust?, includesSignedMap: Bool) -> JSONValue {
+  private func member(_ map: ActivationMap, trust: JSONValue?, includesSignedMap: Bool) -> JSONValue {
     let label = label(of: map)
     let centre: JSONValue =
       if let centre = map.massCentre {
@@ -136,7 +144,7 @@ extension Explanation {
       ("mapShape", map.shapeJSON), ("minimum", .float(map.minimum)), ("maximum", .float(map.maximum)),
       ("massCentre", centre),
     ]
-    if let trust { members.append(("trust", trust.json)) }
+    if let trust { members.append(("trust", trust)) }
     if includesSignedMap {
       let rows = (0..<map.height).map { row in
         JSONValue.array(
@@ -154,12 +162,12 @@ extension ActivationMap {
 }
 
 extension MapTrust {
-  fileprivate var json: JSONValue {
+  fileprivate func json(in language: Language) -> JSONValue {
     .object([
       "deletionAUC": .number(deletionAUC), "randomDeletionAUC": .number(randomDeletionAUC),
       "insertionAUC": .number(insertionAUC), "randomInsertionAUC": .number(randomInsertionAUC),
       "shuffledHeadCorrelation": shuffledHeadCorrelation.map { .number($0) } ?? .null,
-      "passes": .bool(passes), "words": .strings(sentences),
+      "passes": .bool(passes), "words": .strings(sentences(in: language)),
     ])
   }
 }

@@ -194,24 +194,6 @@ public enum AbstentionReason: String, Sendable, CaseIterable {
   case notDermoscopic = "not_dermoscopic"
   /// The features lie far from those of the images that the model was trained on.
   case outOfDistribution = "out_of_distribution"
-
-  /// The reason in words, one sentence.
-  public var sentence: String {
-    switch self {
-    case .damagedImage: "The image file is damaged, and part of what it shows may be made up."
-    case .solidColor: "The image has hardly any colour variation."
-    case .underexposed: "The image, or one of its colour channels, is too dark."
-    case .overexposed: "The image is too bright."
-    case .lowContrast: "Hardly anything in the image stands out from its surroundings."
-    case .noLesion: "The image shows no structure like a lesion."
-    case .unlikeSkin: "Much of the image has a colour that skin does not have."
-    case .unusualColor: "The image has no colour, or colours that skin under a dermatoscope does not have."
-    case .blurred: "The image is badly blurred."
-    case .notDermoscopic:
-      "This does not look like a picture through a dermatoscope, and the model knows no other pictures."
-    case .outOfDistribution: "The image is unlike those that the model was trained on."
-    }
-  }
 }
 
 #if !hasFeature(Embedded)

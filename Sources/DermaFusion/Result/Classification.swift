@@ -90,8 +90,6 @@ public struct Classification: Sendable, Equatable {
   public var risk: RiskLevel? { answer?.risk }
   /// Whether an urgent consultation is advised; see ``Answer/isUrgent``.
   public var isUrgent: Bool { answer?.isUrgent ?? false }
-  /// The warnings in words, a sentence each.
-  public var warningSentences: [String] { warnings.map { $0.sentence(warningDetails[$0]) } }
   /// Low when no class stands out.
   public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
 }
