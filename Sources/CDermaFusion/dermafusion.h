@@ -94,7 +94,7 @@ enum { DERMAFUSION_RGB = 0, DERMAFUSION_RGBA = 1, DERMAFUSION_BGRA = 2 };
 
 /* What is known of the patient, and what is wanted. dermafusion_request_init sets everything to "not known, not wanted". */
 typedef struct dermafusion_request {
-  /* sizeof(dermafusion_request) */
+  /* Set by dermafusion_request_init, for the members up to map_layer. */
   uint32_t size;
   /* 0: look at the image as it is. 1: average the eight symmetries of the square (eight times the work). */
   uint32_t symmetries;
@@ -118,6 +118,9 @@ typedef struct dermafusion_request {
   const char *map_method;
   /* For maps. A layer that dermafusion_describe lists; NULL: the last. */
   const char *map_layer;
+  /* Of the sentences and of the picture: "en", "de" or "fr"; NULL: that of dermafusion_set_language. It is read only where
+     `size` is set to sizeof(dermafusion_request), because dermafusion_request_init knows nothing of the caller's header. */
+  const char *language;
 } dermafusion_request;
 
 enum { DERMAFUSION_RISK_NONE = -1, DERMAFUSION_RISK_LOW = 0, DERMAFUSION_RISK_MODERATE = 1, DERMAFUSION_RISK_HIGH = 2 };
@@ -151,7 +154,8 @@ typedef struct dermafusion_view {
      says whether an urgent consultation is advised. */
   const char *json;
   uint64_t json_size;
-  /* The result in words, and the disclaimer that belongs to it. */
+  /* The result in words, and the disclaimer that belongs to it: in another language than English first its translation, then
+     the English wording. Show both. */
   const char *summary;
   const char *disclaimer;
   /* The means of the network's last feature map, [feature_count], as `dermafusion embed` writes them: not scaled, and not
@@ -210,13 +214,19 @@ dermafusion_status dermafusion_open_memory(
 /* Frees a classifier. Calls under way on other threads end as usual. 0 is left alone. */
 dermafusion_status dermafusion_classifier_close(dermafusion_classifier classifier, dermafusion_error *error);
 
+/* Sets the language of the results that the classifier gives from then on: "en", as it begins, "de" or "fr". Another one is
+   DERMAFUSION_INVALID_ARGUMENT and changes nothing. In another language than English, the JSON has `language` and
+   `disclaimerTranslation`; its `disclaimer` stays English. Messages of errors are English. */
+dermafusion_status dermafusion_set_language(
+    dermafusion_classifier classifier, const char *language, dermafusion_error *error);
+
 /* The id of a class ("mel") by its index from 0; NULL beyond the last class and for what is no classifier. The text is
    valid until the classifier is closed. */
 const char *dermafusion_class_id(dermafusion_classifier classifier, uint32_t index);
 
 /* What a program can know of a model before it classifies, as the JSON of a result without scores: version, model,
    architecture, precision, temperature, inputSize, classes, metadataUsed, sexes, sites, pickerSites (those that a person
-   picks from), methods, layers, formats (that can be read), endings (of their files' names), threads, instructionSet,
+   picks from), methods, layers, languages, formats (that can be read), endings (of their files' names), threads, instructionSet,
    disclaimer. */
 dermafusion_status dermafusion_describe(
     dermafusion_classifier classifier, dermafusion_result *result, dermafusion_error *error);

@@ -68,6 +68,19 @@ public func closeClassifier(
   status(error) { () throws(DermaFusionError) in try Handles.close(classifier: classifier) }
 }
 
+@c(dermafusion_set_language)
+public func setLanguage(
+  _ classifier: dermafusion_classifier, _ language: UnsafePointer<CChar>?,
+  _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  status(error) { () throws(DermaFusionError) in
+    let open = try Handles.classifier(classifier)
+    guard let name = try CText.read(language, "language") else { throw .null("language") }
+    let chosen = try ImageRequest.language(named: name)
+    open.language.withLock { $0 = chosen }
+  }
+}
+
 @c(dermafusion_class_id)
 public func classIdentifier(_ classifier: dermafusion_classifier, _ index: UInt32) -> UnsafePointer<CChar>? {
   try? Handles.classifier(classifier).classID(index)
@@ -136,9 +149,12 @@ public func listImages(
 public func initializeRequest(_ request: UnsafeMutablePointer<dermafusion_request>?) {
   guard let request else { return }
   var empty = dermafusion_request()
-  empty.size = UInt32(MemoryLayout<dermafusion_request>.size)
+  empty.size = UInt32(ImageCall.firstRequestSize)
   empty.age = .nan
-  request.pointee = empty
+  // A program with an older header has room for no more.
+  withUnsafeBytes(of: empty) {
+    UnsafeMutableRawPointer(request).copyMemory(from: $0.baseAddress!, byteCount: ImageCall.firstRequestSize)
+  }
 }
 
 @c(dermafusion_classify_bytes)

@@ -12,14 +12,37 @@ struct ImageCall {
   init(
     _ classifier: dermafusion_classifier, _ request: UnsafePointer<dermafusion_request>?, explains: Bool
   ) throws(DermaFusionError) {
-    self.classifier = try Handles.classifier(classifier).classifier
+    let open = try Handles.classifier(classifier)
+    self.classifier = open.classifier
     var wanted = ImageRequest()
+    var language: Language?
     if let request {
-      try requireSize(request.pointee.size, atLeast: MemoryLayout<dermafusion_request>.size, "request")
-      wanted = try ImageRequest(request.pointee)
+      let known = try Self.known(request)
+      wanted = try ImageRequest(known)
+      if let name = try CText.read(known.language, "language") {
+        language = try ImageRequest.language(named: name)
+      }
     }
+    wanted.language = language ?? open.language.withLock { $0 }
     wanted.explains = explains
     self.request = wanted
+  }
+
+  /// The size of `dermafusion_request` in the header's first version.
+  static let firstRequestSize = MemoryLayout<dermafusion_request>.offset(of: \.language)!
+
+  /// The request, of which a program with an older header has the beginning.
+  private static func known(
+    _ request: UnsafePointer<dermafusion_request>
+  ) throws(DermaFusionError) -> dermafusion_request {
+    let size = request.pointee.size
+    try requireSize(size, atLeast: firstRequestSize, "request")
+    var known = dermafusion_request()
+    withUnsafeMutableBytes(of: &known) {
+      let count = min(Int(size), $0.count)
+      $0.copyMemory(from: UnsafeRawBufferPointer(start: request, count: count))
+    }
+    return known
   }
 
   func answer(file: [UInt8]) throws(DermaFusionError) -> StoredResult {

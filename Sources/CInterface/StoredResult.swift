@@ -18,6 +18,8 @@ final class StoredResult: @unchecked Sendable {
   private let features: UnsafeMutableBufferPointer<Float>
   private let maps: [StoredMap]
   private let explanation: Explanation?
+  /// Of the texts.
+  private let language: Language
   /// The image's file name, for the picture.
   private let fileName: String?
   /// The explanation as a PNG file, once it was asked for.
@@ -25,8 +27,10 @@ final class StoredResult: @unchecked Sendable {
 
   convenience init(_ answer: ImageAnswer) {
     let imageName = answer.request.imageName
+    let language = answer.request.language
     self.init(
-      answer.classification, json: answer.classification.json(imageName: imageName),
+      answer.classification, language: language,
+      json: answer.classification.json(imageName: imageName, language: language),
       features: answer.output.pooled, explanation: answer.request.explains ? answer.explanation : nil,
       imageName: imageName)
   }
@@ -36,17 +40,18 @@ final class StoredResult: @unchecked Sendable {
   ///   - features: `[channels]`; empty for an ensemble.
   ///   - imageName: a path, or empty.
   init(
-    _ classification: Classification?, json text: String, features: [Float] = [],
-    explanation: Explanation? = nil, imageName: String = ""
+    _ classification: Classification?, language: Language = .english, json text: String,
+    features: [Float] = [], explanation: Explanation? = nil, imageName: String = ""
   ) {
     self.classification = classification
     self.explanation = explanation
+    self.language = language
     // By bytes: as a character, a slash that an accent follows is another one.
     fileName = imageName.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
     json = CText.copy(text)
     jsonSize = text.utf8.count
-    summary = CText.copy(classification?.summary ?? "")
-    disclaimer = CText.copy(Wording.disclaimer)
+    summary = CText.copy(classification?.summary(in: language) ?? "")
+    disclaimer = CText.copy(language.disclaimer)
     probabilities = StoredMap.copy(classification?.probabilities.values ?? [])
     logits = StoredMap.copy(classification?.logits.values ?? [])
     self.features = StoredMap.copy(features)
@@ -66,7 +71,9 @@ final class StoredResult: @unchecked Sendable {
       throw .argument("the result has no maps to draw", remedy: "Ask for a picture of an explanation.")
     }
     if let drawn = picture.withLock({ $0 }) { return drawn.bytes }
-    let drawn = StoredPicture(try explanation.png(FigureStyle(), imageName: fileName))
+    var style = FigureStyle()
+    style.language = language
+    let drawn = StoredPicture(try explanation.png(style, imageName: fileName))
     // Of two threads that draw at once, the first one's picture stays.
     return picture.withLock { picture in
       if picture == nil { picture = drawn }

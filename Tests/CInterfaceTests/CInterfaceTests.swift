@@ -217,6 +217,43 @@ import Testing
     dermafusion_result_close(description, nil)
   }
 
+  @Test func aClassifierSpeaksALanguageAndARequestAnother() throws {
+    let classifier = try Self.open()
+    defer { dermafusion_classifier_close(classifier, nil) }
+    let bytes = [UInt8](try Data(contentsOf: image))
+    func words(_ request: dermafusion_request? = nil) throws -> [String] {
+      let result = try classify(classifier, bytes, request)
+      defer { dermafusion_result_close(result, nil) }
+      let view = try view(result)
+      return [view.json, view.summary, view.disclaimer].map { String(cString: $0) }
+    }
+    let english = try words()
+    #expect(english[2] == Wording.disclaimer && !english[0].contains("\"language\""))
+    #expect(dermafusion_set_language(classifier, "de", nil) == DERMAFUSION_OK)
+    let german = try words()
+    #expect(german[1].contains("Das ist keine Diagnose.") && german[0].contains(german[1]))
+    #expect(german[2].hasPrefix("DermaFusion ist ein Werkzeug") && german[2].hasSuffix(Wording.disclaimer))
+    #expect(german[0].contains("\"disclaimer\":\"\(Wording.disclaimer)\",\"language\":\"de\""))
+    var request = dermafusion_request()
+    dermafusion_request_init(&request)
+    try "fr".withCString { (code) throws in
+      request.language = code
+      // Not looked at: the size says that the program does not know it.
+      #expect(try words(request) == german)
+      request.size = UInt32(MemoryLayout<dermafusion_request>.size)
+      #expect(try words(request)[1].contains("Ceci n’est pas un diagnostic."))
+    }
+    var error = dermafusion_error()
+    for (name, message) in [
+      ("xx", "language \"xx\" is not one of en, de, fr"), (nil, "language is NULL"),
+    ] as [(String?, String)] {
+      let status = dermafusion_set_language(classifier, name, &error)
+      #expect(status == DERMAFUSION_INVALID_ARGUMENT && Self.message(error) == message)
+    }
+    #expect(try words() == german)
+    #expect(dermafusion_set_language(7, "de", &error) == DERMAFUSION_INVALID_HANDLE)
+  }
+
   @Test func aProgramOfAnOlderHeaderGetsTheMembersThatItKnows() throws {
     let classifier = try Self.open()
     defer { dermafusion_classifier_close(classifier, nil) }

@@ -431,3 +431,32 @@ def test_details_of_warnings_are_there(small_model: Path) -> None:
     assert found.warning_details == {"several_pictures": "3", "color_profile": "Display P3"}
     assert {"several_pictures", "color_profile"} <= set(found.warnings)
     assert classifier.classify(pixels(1, 70, 91)).warning_details == {}
+
+
+def test_a_language_words_every_call_and_the_english_disclaimer_stands(small_model: Path) -> None:
+    image = str(IMAGES / "jpeg_411.jpg")
+    english = Classifier(small_model).classify(image)
+    german = Classifier(small_model, language="de")
+    found = german.classify(image)
+    expected = command_lines(image, "--model", str(small_model), "--language", "de")
+    assert [found.json] == expected
+    assert found.language == "de" and english.language == "en" and english.disclaimer_translation is None
+    assert found.disclaimer == english.disclaimer
+    assert found.disclaimer_translation and found.disclaimer_translation.startswith("DermaFusion ist ein Werkzeug")
+    for shown in (str(found), found._repr_html_()):
+        assert "Das ist keine Diagnose." in shown and found.disclaimer in shown and "KEIN Medizinprodukt" in shown
+    # Classifiers of one model share its engine, and not its language.
+    assert Classifier(small_model).classify(image) == english
+    french = german.heatmap(image, language="fr")
+    assert "pas un diagnostic" in french.classification.summary
+    assert french.picture() != german.heatmap(image).picture()
+    assert [result.language for result in german.classify_many([image, image])] == ["de", "de"]
+    assert [result.language for result in german.classify_many([image], language="en")] == ["en"]
+    assert pickle.loads(pickle.dumps(german)).classify(image) == found
+    row = found.to_frame().iloc[0]
+    assert (row["language"], row["disclaimer"]) == ("de", english.disclaimer)
+    for wrong in ("deutsch", "", 5):
+        with pytest.raises(dermafusion.DermaFusionError, match="is not one of en, de, fr"):
+            Classifier(small_model, language=wrong)  # type: ignore[arg-type]
+        with pytest.raises(dermafusion.DermaFusionError, match="is not one of en, de, fr"):
+            german.classify(image, language=wrong)  # type: ignore[arg-type]

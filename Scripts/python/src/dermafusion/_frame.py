@@ -54,8 +54,11 @@ _FAULTS = (ClosedError, ExplanationError, LibraryError, ModelError)
 class Plan:
     """What is read of a frame's columns and what is made of them; checked here, before the first row."""
 
-    def __init__(self, kinds: Mapping[str, str], outputs: Sequence[str] = ("result",)) -> None:
+    def __init__(
+        self, kinds: Mapping[str, str], outputs: Sequence[str] = ("result",), language: str | None = None
+    ) -> None:
         """kinds: the frame's columns and their types: "string", "binary", "void" for nulls alone, or others."""
+        self.language = language
         self.made = columns(outputs)
         self.outputs = list(outputs)
         contents = [name for name in _CONTENT if name in kinds]
@@ -112,7 +115,7 @@ class Plan:
             name = f"{path}: " if path else ""
             raise ImageError(f"{name}the column {self.content or 'path'} is null", "")
         known: dict[str, Any] = _table.row({name: row[name] for name in self.patient}) if self.patient else {}
-        known |= {"name": path or "", "features": "features" in self.outputs}
+        known |= {"name": path or "", "features": "features" in self.outputs, "language": self.language}
         return (classifier.heatmap if "gradcam" in self.outputs else classifier.classify)(image, **known)
 
     def table(self, model: str | None, frame: Any) -> Any:

@@ -37,6 +37,7 @@ class Request(ctypes.Structure):
         ("map_class", ctypes.c_char_p),
         ("map_method", ctypes.c_char_p),
         ("map_layer", ctypes.c_char_p),
+        ("language", ctypes.c_char_p),
     ]
 
     def __init__(self) -> None:

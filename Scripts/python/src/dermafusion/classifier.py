@@ -31,11 +31,14 @@ class Classifier:
         its weights.
     threads: that share the work of one image, 1...1024; None: as many as the process may use. Results do not depend on
         it.
+    language: of `summary` and of heatmaps' pictures: "en", "de" or "fr". The disclaimer stands in English too.
 
     A process that was forked from one with a classifier is refused: start processes by multiprocessing's 'spawn'.
     """
 
-    def __init__(self, model: str | os.PathLike[str] | None = None, *, threads: int | None = None) -> None:
+    def __init__(
+        self, model: str | os.PathLike[str] | None = None, *, threads: int | None = None, language: str = "en"
+    ) -> None:
         if model is not None and not isinstance(model, (str, os.PathLike)):
             raise ArgumentError(f"the model is of type {type(model).__name__}", "Name a folder, or None.")
         name = None if model is None else os.fsdecode(model)
@@ -44,16 +47,20 @@ class Classifier:
         _input.thread_count(threads)
         self._set(name, threads)
         self._open()
+        self._language = self._chosen(language)
 
     def _set(self, model: str | None, threads: int | None) -> None:
         self._model = model
+        self._language = "en"
         self._threads = threads
         self._is_in_memory = False
         self._is_closed = False
         self._engine: _engine.Engine | None = None
 
     @classmethod
-    def from_bytes(cls, configuration: bytes, weights: bytes, *, threads: int | None = None) -> Classifier:
+    def from_bytes(
+        cls, configuration: bytes, weights: bytes, *, threads: int | None = None, language: str = "en"
+    ) -> Classifier:
         """A classifier from the bytes of `config.json` and `model.safetensors`."""
         for value in (configuration, weights):
             if not isinstance(value, bytes):
@@ -62,6 +69,7 @@ class Classifier:
         made._set(None, threads)
         made._is_in_memory = True
         made._engine = _engine.memory_engine(configuration, weights, _input.thread_count(threads))
+        made._language = made._chosen(language)
         return made
 
     @property
@@ -75,8 +83,8 @@ class Classifier:
 
         `version` of the library, `model`, `architecture`, `precision`, `temperature`, `inputSize`, `classes` with their
         names and malignancies, `metadataUsed`, the `sexes`, `sites`, `pickerSites` (those that a person picks from),
-        `methods` and `layers` that may be asked for, the `formats` that can be read and the `endings` of their files,
-        `threads`, `instructionSet`, `disclaimer`.
+        `methods`, `layers` and `languages` that may be asked for, the `formats` that can be read and the `endings` of
+        their files, `threads`, `instructionSet`, `disclaimer`.
         """
         return dict(self._open().description)
 
@@ -95,6 +103,7 @@ class Classifier:
         features: bool = False,
         name: str | None = None,
         frame: int | None = None,
+        language: str | None = None,
     ) -> Classification:
         """Classifies an image.
 
@@ -106,8 +115,9 @@ class Classifier:
         name: what the result calls the image; None: its path.
         frame: the frame to look at of a DICOM file of several, from 1; the path `FILE#2` says the same. Without it
             such a file is an ImageError.
+        language: None: the classifier's.
         """
-        return self._classify(image, age, sex, site, tta, features, name, self._threads == 1, frame)
+        return self._classify(image, age, sex, site, tta, features, name, self._threads == 1, frame, language)
 
     def _classify(
         self,
@@ -120,11 +130,13 @@ class Classifier:
         name: str | None,
         alone: bool,
         frame: object = None,
+        language: object = None,
     ) -> Classification:
         engine = self._open()
         shown = _input.name_of(image) if name is None else str(name)
         request = _input.request(age=age, sex=sex, site=site, name=shown, tta=tta, calling_thread_only=alone)
         request.frame = _input.frame(frame)
+        request.language = self._chosen(language).encode()
         result = self._run(engine, "classify", image, request, shown)
         made = Classification._of(result, engine, features)
         result.close()
@@ -143,6 +155,7 @@ class Classifier:
         features: bool = False,
         name: str | None = None,
         frame: int | None = None,
+        language: str | None = None,
     ) -> Heatmap:
         """Classifies an image and shows where the network found what supports a class.
 
@@ -150,8 +163,10 @@ class Classifier:
         method: one of `description["methods"]`.
         layer: one of `description["layers"]`; None: the last.
         features: whether the heatmap's `classification` has `features`.
+        language: None: the classifier's.
         """
-        return self._explain(image, age, sex, site, label, method, layer, features, name, self._threads == 1, frame)
+        alone = self._threads == 1
+        return self._explain(image, age, sex, site, label, method, layer, features, name, alone, frame, language)
 
     def _explain(
         self,
@@ -166,11 +181,13 @@ class Classifier:
         name: str | None,
         alone: bool,
         frame: object = None,
+        language: object = None,
     ) -> Heatmap:
         engine = self._open()
         shown = _input.name_of(image) if name is None else str(name)
         request = _input.request(age=age, sex=sex, site=site, name=shown, tta=False, calling_thread_only=alone)
         request.frame = _input.frame(frame)
+        request.language = self._chosen(language).encode()
         if label == "all":
             raise ArgumentError("a heatmap is of one class", f"Name one of {', '.join(engine.classes[:8])}.")
         request.map_class = _input.text(label, "label", ArgumentError)
@@ -187,6 +204,7 @@ class Classifier:
         tta: bool = False,
         features: bool = False,
         errors: Literal["raise", "return"] = "raise",
+        language: str | None = None,
     ) -> Classifications:
         """Classifies images side by side and gives the results in the order of the images, each as soon as it is there.
 
@@ -197,9 +215,11 @@ class Classifier:
         threads: images at a time; None: as many as the process may use.
         features: whether the results have `features`: 5 kB each with the shipped model.
         errors: "return" gives the exception of an image that fails in the place of its result, its path in `image`.
+        language: None: the classifier's.
         """
         self._open()
-        return Classifications(self, images, metadata, _input.thread_count(threads), tta, errors, features)
+        count = _input.thread_count(threads)
+        return Classifications(self, images, metadata, count, tta, errors, features, language=self._chosen(language))
 
     def report(
         self,
@@ -208,21 +228,26 @@ class Classifier:
         *,
         metadata: Metadata | None = None,
         threads: int | None = None,
+        language: str | None = None,
     ) -> list[Classification | DermaFusionError]:
         """Writes a page with the result and the heatmap of each image: one HTML file without scripts.
 
         images, metadata, threads: as `classify_many` has them.
         output: the file, which is replaced where it exists. It contains the photographs, so keep it as private as
             their files.
+        language: of the results' sentences and of the pictures; None: the classifier's.
 
         Returns the result of each image, or the exception of one that failed, which the page names too.
         """
         explains = bool(self.description["layers"])
+        words = self._chosen(language)
         entries: list[tuple[Classification | DermaFusionError, bytes | None]] = []
         # Opened first: where it cannot be written, no image is computed.
         with _output.File(output) as file:
             count = _input.thread_count(threads)
-            with Classifications(self, images, metadata, count, False, "return", explains=explains) as found:
+            with Classifications(
+                self, images, metadata, count, False, "return", explains=explains, language=words
+            ) as found:
                 for item in found:
                     if isinstance(item, Heatmap):
                         # A map of the likeliest class would suggest that class.
@@ -249,7 +274,7 @@ class Classifier:
             raise ArgumentError("a classifier of a model in memory cannot be pickled", "Use a model's folder.")
         if self._is_closed:
             raise ClosedError("the classifier is closed", "Make another one.")
-        return (_reopen, (self._model, self._threads))
+        return (_reopen, (self._model, self._threads, self._language))
 
     def __repr__(self) -> str:
         if self._is_closed:
@@ -258,6 +283,15 @@ class Classifier:
             return f"<Classifier of {self._model or 'the shipped model'}, not opened in this process yet>"
         model = self._engine.description["model"]
         return f"<Classifier of {model['name']} {model['version']}, classes {', '.join(self._engine.classes[:12])}>"
+
+    def _chosen(self, language: object) -> str:
+        known: list[str] = self._open().description["languages"]
+        if language is None:
+            return self._language
+        for name in known:
+            if language == name:
+                return name
+        raise ArgumentError(f"language {language!r} is not one of {', '.join(known)}", "Name one of them.")
 
     def _open(self) -> _engine.Engine:
         if self._is_closed:
@@ -307,8 +341,9 @@ def _folder(model: str | None) -> str:
     return model
 
 
-def _reopen(model: str | None, threads: int | None) -> Classifier:
+def _reopen(model: str | None, threads: int | None, language: str = "en") -> Classifier:
     """Opens the model when it is first used: an error here would end a worker of a pool, which nobody is told of."""
     made = Classifier.__new__(Classifier)
     made._set(model, threads)
+    made._language = language
     return made

@@ -17,6 +17,7 @@ def classify(
     outputs: Sequence[str] = ("result",),
     batch_size: int = 64,
     workers: int | None = None,
+    language: str = "en",
     **patient: Any,
 ) -> Any:
     """An expression with a struct for each row: the columns of `dermafusion.spark.classify`.
@@ -27,7 +28,7 @@ def classify(
 
     content: an expression of files' bytes; null makes a row with `error`.
     path: names the images. patient: columns under a table's names for them: `age=daft.col("age")`.
-    model, outputs: as `dermafusion.spark.classify` has them.
+    model, outputs, language: as `dermafusion.spark.classify` has them.
     batch_size: rows at a time. workers: engines at a time, each with one thread; None: as Daft chooses.
     """
     import daft
@@ -53,7 +54,7 @@ def classify(
         def classify(self, *columns: Any) -> Any:
             batch = pyarrow.table({name: column.to_arrow() for name, column in zip(names, columns, strict=True)})
             kinds = {field.name: _frame.kind(field.type) for field in batch.schema}
-            return _frame.Plan(kinds, outputs).table(model, batch).to_struct_array()
+            return _frame.Plan(kinds, outputs, language).table(model, batch).to_struct_array()
 
         run = daft.method.batch(return_dtype=daft.DataType.from_arrow_type(struct), batch_size=batch_size)(classify)
 

@@ -115,6 +115,7 @@ class Classifications(Iterator[Any]):
         features: bool = False,
         *,
         explains: bool = False,
+        language: str = "en",
     ) -> None:
         if isinstance(images, (str, bytes, bytearray, os.PathLike)):
             raise ArgumentError("the images are one path or one file", "Give a list of images.")
@@ -142,8 +143,9 @@ class Classifications(Iterator[Any]):
                 raise row
             age, sex, site = _known(row)
             if explains:
-                return classifier._explain(image, age, sex, site, None, None, None, features, None, is_alone)
-            return classifier._classify(image, age, sex, site, tta, features, None, is_alone)
+                patient = (image, age, sex, site)
+                return classifier._explain(*patient, None, None, None, features, None, is_alone, None, language)
+            return classifier._classify(image, age, sex, site, tta, features, None, is_alone, None, language)
 
         self._feed.start(_paired(iter(images), None if rows is None else iter(rows)), work)
 

@@ -17,14 +17,15 @@ class Classify:
             Classify, fn_constructor_kwargs={"model": "int8"}, batch_size=64, batch_format="pyarrow", num_cpus=1,
             concurrency=16)
 
-    model, outputs: as `dermafusion.spark.classify` has them, and so are the columns of a batch, `bytes` and `path`
-    among them, and those that come out. The formats `numpy`, which is Ray's own choice, and `pandas` do as well, with
-    more copies of the photographs.
+    model, outputs, language: as `dermafusion.spark.classify` has them, and so are the columns of a batch, `bytes` and
+    `path` among them, and those that come out. The formats `numpy`, which is Ray's own choice, and `pandas` do as well,
+    with more copies of the photographs.
     """
 
-    def __init__(self, model: str | None = None, outputs: Sequence[str] = ("result",)) -> None:
+    def __init__(self, model: str | None = None, outputs: Sequence[str] = ("result",), language: str = "en") -> None:
         _frame.columns(outputs)
-        _frame.opened(model)
+        _frame.opened(model)._chosen(language)
+        self._language = language
         self._model = model
         self._outputs = outputs
 
@@ -36,7 +37,7 @@ class Classify:
             columns = batch if isinstance(batch, Mapping) else {name: batch[name] for name in batch.columns}
             batch = pyarrow.table({name: _array(name, values) for name, values in columns.items()})
         kinds = {field.name: _frame.kind(field.type) for field in batch.schema}
-        return _frame.Plan(kinds, self._outputs).table(self._model, batch)
+        return _frame.Plan(kinds, self._outputs, self._language).table(self._model, batch)
 
 
 def _array(name: str, values: Any) -> Any:

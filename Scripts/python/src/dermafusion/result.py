@@ -168,8 +168,18 @@ class Classification:
 
     @property
     def disclaimer(self) -> str:
-        """What must be shown with every result."""
+        """What must be shown with every result: in English, whatever the language."""
         return str(self._read()["disclaimer"])
+
+    @property
+    def language(self) -> str:
+        """Of `summary`."""
+        return str(self._read().get("language", "en"))
+
+    @property
+    def disclaimer_translation(self) -> str | None:
+        """What the disclaimer says in `language`; None in English. Show it beside `disclaimer`."""
+        return self._read().get("disclaimerTranslation")
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with one row; see `dermafusion.to_frame`."""
@@ -192,11 +202,14 @@ class Classification:
         )
         return (
             f"<div><p><strong>{escape(self.summary)}</strong></p>{risk}{lists}<table>{rows}</table>{note}"
-            f"<p><small>{escape(self.disclaimer)}</small></p></div>"
+            f"<p><small>{escape(self._disclaimers())}</small></p></div>"
         )
 
     def __str__(self) -> str:
-        return f"{self.summary}\n{self.disclaimer}"
+        return f"{self.summary}\n{self._disclaimers()}"
+
+    def _disclaimers(self) -> str:
+        return " ".join(filter(None, (self.disclaimer_translation, self.disclaimer)))
 
     __repr__ = __str__
 
@@ -325,6 +338,7 @@ def row(result: Classification | DermaFusionError) -> dict[str, Any]:
         "conformalSet": " ".join(content["conformalSet"] or ()),
         "instructionSet": content["instructionSet"],
         "precision": content["precision"],
+        **{key: content[key] for key in ("language", "disclaimerTranslation") if key in content},
     }
     # The numbers as the JSON and the CSV write them.
     columns = _columns(result.classes, {*before, *after, "error"})

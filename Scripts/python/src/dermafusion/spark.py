@@ -22,7 +22,9 @@ SCORES = _frame.columns(["result"])
 _BATCH = {"spark.sql.execution.arrow.maxRecordsPerBatch": 64, "spark.sql.execution.arrow.maxBytesPerBatch": 64 << 20}
 
 
-def classify(frame: Any, *, model: str | None = None, outputs: Sequence[str] = ("result",)) -> Any:
+def classify(
+    frame: Any, *, model: str | None = None, outputs: Sequence[str] = ("result",), language: str = "en"
+) -> Any:
     """Makes of each row of a data frame what the model says of its image.
 
     frame: has a column `content` or `bytes` (binary: a file's content), as `spark.read.format("binaryFile")` gives it,
@@ -32,6 +34,7 @@ def classify(frame: Any, *, model: str | None = None, outputs: Sequence[str] = (
     model: a folder on every executor; None: the model in the package, which every executor has; `int8`: that in 8 bits.
     outputs: `result`: the classification; `features`: what `dermafusion embed` writes; `gradcam`: the map of the
         likeliest class before its negative part is cut off.
+    language: of `summary`: "en", "de" or "fr". `disclaimer` stays English; `json` has its translation too.
 
     Returns a frame with `path`, `lesion_id` and `patient_id` (as far as they were there) and the columns of the
     outputs, `SCORES` for a result. An image that fails has a row with its `error`, and nulls; so has a row with a null
@@ -44,7 +47,7 @@ def classify(frame: Any, *, model: str | None = None, outputs: Sequence[str] = (
     fields = {field.name: field.dataType for field in frame.schema.fields}
     if len(fields) < len(frame.columns):
         raise ArgumentError("the frame has columns of one name", "Give each column a name of its own.")
-    plan = _frame.Plan({name: kind.typeName() for name, kind in fields.items()}, outputs)
+    plan = _frame.Plan({name: kind.typeName() for name, kind in fields.items()}, outputs, language)
     if plan.content:
         for name, limit in _BATCH.items():
             if frame.sparkSession.conf.get(name, None) is None:
