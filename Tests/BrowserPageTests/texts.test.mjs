@@ -53,15 +53,11 @@ test('no line of French begins with a sign or ends with an opening quotation mar
 
 test('numbers, shares and times are written as the language writes them', () => {
   page.setLanguage('fr');
-  assert.equal(page.wholePercent(0.874), new Intl.NumberFormat('fr', { style: 'percent' }).format(0.87));
-  assert.equal(page.wholePercent(0.9999), new Intl.NumberFormat('fr', { style: 'percent' }).format(0.99));
-  assert.equal(page.wholePercent(0.0049), 'inférieure à 1\u{202f}%');
+  assert.equal(page.formatPercent(0.874), new Intl.NumberFormat('fr', { style: 'percent', minimumFractionDigits: 1 }).format(0.874));
   page.setLanguage('de');
-  assert.equal(page.wholePercent(0.001), 'weniger als 1\u{a0}%');
+  assert.equal(page.formatPercent(0.9999), '>\u{2060}99,9\u{a0}%');
   page.setLanguage('en');
-  assert.equal(page.wholePercent(0.874), '87%');
-  assert.equal(page.wholePercent(0), 'less than 1%');
-  assert.equal(page.wholePercent(0.0051), '1%');
+  assert.equal(page.formatPercent(0), '<\u{2060}0.1%');
   assert.equal(page.t('metadata.years', { count: 1.5 }), '1.5 years');
   assert.equal(page.t('metadata.years', { count: 1 }), '1 year');
   const minute = 60_000;

@@ -262,8 +262,8 @@ export async function closeList() {
  * The result as one hears it: the sentence, the risk's word and what to do.
  * @param {Scan} scan
  */
-function spoken({ result, classes }) {
+function spoken({ result }) {
   if (result.abstain) return t('result.abstains');
   const { word, sentence } = riskWords(result);
-  return [summary(result, classes), `${word}.`, sentence].join(' ');
+  return [summary(result), `${word}.`, sentence].join(' ');
 }

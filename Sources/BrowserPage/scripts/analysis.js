@@ -61,7 +61,7 @@ export function closePhotograph({ preview }) {
 export async function classify(work, group = 'analysis') {
   const { photograph, id, metadata, square, moved, origin, input, running } = work;
   const side = group === 'list' ? THUMBNAIL_SIDE : PICTURE_SIDE;
-  const answer = await app.engine.request('classify', { ...jobOf(work, work), picture: side }, group);
+  const answer = await app.engine.request('classify', { ...jobOf(work, work), picture: side, summaries: true }, group);
   if (!answer.result || Object.values(answer.result.logits).some((logit) => !Number.isFinite(logit))) {
     throw Object.assign(new Error('the logits are not numbers'), { code: 'not_finite' });
   }

@@ -88,7 +88,7 @@ export function csvOf(scans, endings, failures = [], disclaimer = '') {
  * The object that OUTPUT.md describes, with what only the page knows in a member of its own.
  * @param {import('./types.js').Scan} scan
  */
-function objectOf({ result, created, square, reduced, lesion, note, trust = {} }) {
+function objectOf({ result: { summaries, ...result }, created, square, reduced, lesion, note, trust = {} }) {
   return { ...result, page: { created, square, reduced, lesion, note, trust } };
 }
 

@@ -111,15 +111,6 @@ export function formatPercent(probability) {
 }
 
 /**
- * A whole percentage, as the result's sentence says it.
- * @param {number} probability
- */
-export function wholePercent(probability) {
-  const percent = Math.min(Math.round(probability * 100), 99);
-  return percent === 0 ? t('result.belowOnePercent') : formatWhole(percent / 100);
-}
-
-/**
  * @param {string | number | Date} date
  * @param {boolean} [withTime]
  */

@@ -80,7 +80,8 @@
  * @property {Record<string, Record<string, number>>} [metadataShares] where something is known of the patient
  * @property {string} [instructionSet] records of older versions lack it
  * @property {string} [precision] records of older versions lack it
- * @property {string} summary
+ * @property {string} summary in English
+ * @property {Record<string, string>} [summaries] in each language, by its code
  * @property {string} disclaimer
  *
  * @typedef {object} Scan a photograph with its result, as the page and the history hold it

@@ -1,4 +1,4 @@
-import { nameOfClass, t, wholePercent, has } from './texts.js';
+import { currentLanguage, has, t } from './texts.js';
 
 /**
  * The engine's codes for what the page has a sentence of its own.
@@ -7,32 +7,12 @@ import { nameOfClass, t, wholePercent, has } from './texts.js';
 const CODES = { invalidImage: 'image_too_small', invalidModel: 'model', modelNotFound: 'model', nonFiniteOutput: 'not_finite' };
 
 /**
- * The result's sentences, made of its fields in every language: a record may come from anybody's file. A record that an older
- * version stored has no `concern` and no `urgent`: it keeps the engine's sentences, of which the page must not lose one. One
- * that is imported has got both from the engine.
+ * The result in words, in the page's language: the engine's sentences. A record that an older version stored has the English one
+ * alone until the engine gives it the others.
  * @param {import('./types.js').Result} result
- * @param {import('./types.js').Scan['classes']} classes
  */
-export function summary(result, classes) {
-  const isComplete = result.abstain || (result.concern !== undefined && result.urgent !== undefined);
-  return isComplete ? composedSummary(result, classes) : result.summary;
-}
-
-/**
- * The sentences that the result's fields ask for, in the page's language.
- * @param {import('./types.js').Result} result
- * @param {import('./types.js').Scan['classes']} classes
- */
-export function composedSummary(result, classes) {
-  if (result.abstain || !result.prediction) return [t('result.noClassification'), ...abstainReasons(result), t('result.notDiagnosis')].join(' ');
-  const { prediction: { class: id, probability }, concern } = result;
-  const suggested = { name: nameOfClass(classes, id), percent: wholePercent(probability) };
-  return [
-    concern
-      ? t('result.suggestsBoth', { ...suggested, other: nameOfClass(classes, concern), otherPercent: wholePercent(result.probabilities[concern]) })
-      : t('result.suggests', suggested),
-    t('result.notDiagnosis'), ...(result.urgent ? [t('result.urgent')] : []),
-  ].join(' ');
+export function summary({ summaries, summary: english }) {
+  return summaries?.[currentLanguage()] ?? english;
 }
 
 /**

@@ -129,7 +129,10 @@ const actions = {
     return { width, height, reduced, digest, preview: await preview(photograph) };
   },
 
-  /** @param {import('../types.js').Job & {picture?: number}} job `picture`: the side of a picture of the square, where one is wanted */
+  /**
+   * @param {import('../types.js').Job & {picture?: number, summaries?: boolean}} job `picture`: the side of a picture of the square, where one is
+   *   wanted; `summaries`: whether the result has its sentences in all languages
+   */
   async classify(job) {
     const started = performance.now();
     const opened = await photographOf(job.source);
@@ -140,7 +143,7 @@ const actions = {
     // Before the engine takes memory of its own.
     spare();
     const decoded = performance.now();
-    const request = requestOf(job, opened);
+    const request = { ...requestOf(job, opened), ...(job.summaries ? { summaries: true } : {}) };
     // One run of the network gives the result and the maps of all classes.
     explained = undefined;
     let result;

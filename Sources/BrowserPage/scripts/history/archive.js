@@ -90,7 +90,7 @@ export async function importArchive(history, file, check, progress = () => {}) {
   /** @type {{scan: Scan, photograph: Blob | null}[]} */
   let batch = [];
   const store = async () => {
-    const answers = batch.length > 0 ? await check(batch.map(({ scan: { classes, result } }) => ({ classes: classes.map(withoutNull), result }))) : [];
+    const answers = batch.length > 0 ? await check(batch.map(({ scan }) => checkable(scan))) : [];
     /** @type {typeof batch} */
     const good = [];
     batch.forEach(({ scan, photograph }, index) => {
@@ -160,6 +160,14 @@ async function recordOf(value) {
   } catch {
     return { flaw: 'photograph' };
   }
+}
+
+/**
+ * A record's part that the engine checks.
+ * @param {Scan} scan
+ */
+export function checkable({ classes, result }) {
+  return { classes: classes.map(withoutNull), result };
 }
 
 /**

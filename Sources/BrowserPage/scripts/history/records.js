@@ -42,6 +42,7 @@ const RULES = [
   ['classes', ({ classes }) => isListOf(classes, (each) => isObject(each) && isText(each.class) && isText(each.name)) && classes.length >= 2
     && new Set(classes.map((/** @type {any} */ each) => each.class)).size === classes.length],
   ['result', ({ result }) => isObject(result) && isText(result.summary, 10_000) && isText(result.image, 1000)],
+  ['summaries', ({ result: { summaries } }) => summaries === undefined || (isObject(summaries) && Object.values(summaries).every((each) => isText(each, 10_000)))],
   ['probabilities', ({ classes, result }) => isObject(result.probabilities) && classes.every((/** @type {any} */ each) =>
     Object.hasOwn(result.probabilities, each.class) && isShare(result.probabilities[each.class]))],
   ['multiLabel', ({ result: { multiLabel } }) => multiLabel === undefined || multiLabel === true],
@@ -103,7 +104,7 @@ const MEMBERS = {
     prediction: { class: true, name: true, probability: true }, probabilities: { '*': true }, multiLabel: true, logits: { '*': true },
     risk: true, concern: true, urgent: true, confidence: true, metadata: { age: true, sex: true, site: true, missing: [true] },
     warnings: [true], warningDetails: { '*': true }, abstain: true, abstainReasons: [true], conformalSet: [true], conformalCoverage: true,
-    instructionSet: true, precision: true, metadataShares: { '*': { '*': true } }, summary: true, disclaimer: true,
+    instructionSet: true, precision: true, metadataShares: { '*': { '*': true } }, summary: true, summaries: { '*': true }, disclaimer: true,
   },
 };
 

@@ -40,7 +40,7 @@ function letter(scan, photograph, question) {
     question ? h('section', {}, h('h2', {}, t('letter.question')), h('p', { class: 'report-note strong' }, question)) : null,
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
-    h('section', {}, h('h2', {}, t('letter.program')), h('p', {}, `${result.abstain ? '' : `${riskWords(result).word}. `}${summary(result, classes)}`),
+    h('section', {}, h('h2', {}, t('letter.program')), h('p', {}, `${result.abstain ? '' : `${riskWords(result).word}. `}${summary(result)}`),
       result.abstain ? null : h('p', { class: 'small' }, ranked.map(({ class: id, name: words }) => `${className(id, words)} ${formatPercent(result.probabilities[id])}`).join(' · ')),
       (checks.length > 0 ? checks : [t('letter.unchecked')]).map((words) => h('p', { class: 'small' }, words))),
     h('p', { class: 'small' }, [t('letter.made', { model: `${result.model.name} ${result.model.version}` }), name, t('report.page', { hash: facts.hash })].join(' · ')));

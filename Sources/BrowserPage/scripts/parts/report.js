@@ -54,7 +54,7 @@ export async function printList(scans) {
     ...scans.map((scan, index) => h('section', { class: 'report-item' }, pictures[index],
       h('div', {}, h('h2', {}, [scan.lesion, scan.name].filter(Boolean).join(' · ')),
         h('p', { class: 'small' }, [formatDate(scan.created), metadataLine(scan.result.metadata)].join(' · ')),
-        headline(scan.result, scan.classes), scan.note ? h('p', { class: 'report-note' }, scan.note) : null))),
+        headline(scan.result), scan.note ? h('p', { class: 'report-note' }, scan.note) : null))),
     h('section', {}, h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));
   await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
   print();
@@ -90,7 +90,7 @@ function report(scan, photograph, map) {
     h('header', { class: 'report-head' },
       h('h1', {}, t('report.title')),
       h('p', {}, [formatDate(created), lesion, scan.name].filter(Boolean).join(' · '))),
-    h('div', { class: 'report-result' }, headline(result, classes)),
+    h('div', { class: 'report-result' }, headline(result)),
     h('div', { class: 'report-pictures' },
       h('figure', {}, photograph ? copyOf(photograph) : h('p', { class: 'report-missing' }, t('report.noPhotograph'))),
       h('figure', {}, photograph && shown

@@ -43,7 +43,7 @@ export function resultPanel({ scan, photograph, request, trustOf, checked, drawn
     expectEffect,
     element: h('div', { class: 'result' },
       h('section', { class: `result-head card stack${photograph && !result.abstain ? ' has-photograph' : ''}`, 'aria-label': t('result.heading') },
-        photograph ? h('div', { class: 'head-photograph no-print', 'aria-hidden': 'true' }, copyOf(photograph, SMALL_SIDE)) : null, headline(result, classes), disclaimer()),
+        photograph ? h('div', { class: 'head-photograph no-print', 'aria-hidden': 'true' }, copyOf(photograph, SMALL_SIDE)) : null, headline(result), disclaimer()),
       h('section', { class: 'result-picture card stack', 'aria-label': t('heatmap.heading') },
         h('h2', {}, t('heatmap.heading')),
         map ? map.element : message('notice', t('heatmap.noPhotograph')),

@@ -13,9 +13,8 @@ import { classColor } from './palette.js';
 /**
  * The sentence of the result, its risk and what stands against relying on it; abstention comes before anything else.
  * @param {Result} result
- * @param {Classes} classes
  */
-export function headline(result, classes) {
+export function headline(result) {
   const risk = riskWords(result);
   const notes = [...warnings(result), ...(result.confidence === 'low' && !result.abstain ? [t('result.lowConfidence')] : []),
     ...(result.multiLabel ? [t('result.severalClasses')] : [])];
@@ -27,7 +26,7 @@ export function headline(result, classes) {
         h('p', {}, t('result.abstainAdvice')))) : null,
     result.abstain ? null : h('div', { class: `risk ${risk.level}` }, riskIcon(risk.level),
       h('div', {}, h('p', { class: 'risk-word' }, risk.word), h('p', {}, risk.sentence))),
-    result.abstain ? null : h('p', { class: 'summary' }, summary(result, classes)),
+    result.abstain ? null : h('p', { class: 'summary' }, summary(result)),
     notes.length > 0 ? message('warning', ...notes) : null);
 }
 

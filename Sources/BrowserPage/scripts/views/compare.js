@@ -7,7 +7,7 @@ import { comparison } from '../parts/comparison.js';
 import { disclaimer, message } from '../parts/dialog.js';
 import { metadataLine } from '../parts/metadata-form.js';
 import { bars, unreliable } from '../parts/result.js';
-import { missingRecord, storedSquare } from './record.js';
+import { missingRecord, storedScan, storedSquare } from './record.js';
 
 /**
  * Two scans side by side.
@@ -17,7 +17,7 @@ import { missingRecord, storedSquare } from './record.js';
  */
 export async function compareView(firstID, secondID) {
   const off = await app.history.state() === 'off';
-  const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => app.history.get(id)))).flatMap((scan) => scan ?? []);
+  const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => storedScan(id)))).flatMap((scan) => scan ?? []);
   if (scans.length < 2) return { title: t('record.missing'), content: missingRecord() };
   scans.sort((first, second) => Date.parse(first.created) - Date.parse(second.created));
   const passed = Date.parse(scans[1].created) - Date.parse(scans[0].created);
@@ -31,7 +31,7 @@ export async function compareView(firstID, secondID) {
       h('h2', {}, h('a', { class: 'file-name', href: `#history/${scan.id}` }, fileName(scan.lesion || scan.name))),
       h('p', { class: 'soft' }, [formatDate(scan.created), scan.lesion ? scan.name : '', metadataLine(scan.result.metadata)].filter(Boolean).join(' · ')),
       h('p', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word),
-      h('p', {}, summary(scan.result, scan.classes)),
+      h('p', {}, summary(scan.result)),
       unreliable(scan.result), bars(scan.result, scan.classes, isOneModel ? second.result : scan.result));
   });
   const isOneLesion = Boolean(first.lesion) && first.lesion === second.lesion;

@@ -1,4 +1,5 @@
 import { app } from '../app.js';
+import { checkable } from '../history/archive.js';
 import { fileName, h, replace } from '../dom.js';
 import { correctScan } from '../actions.js';
 import { placeOfLesion } from '../state.js';
@@ -49,11 +50,23 @@ export async function storedSquare(scan, blob) {
 }
 
 /**
+ * A scan of the history. One that an older version stored has no sentences but English ones: the engine, where it is ready, gives it those
+ * of all languages.
+ * @param {string} id
+ */
+export async function storedScan(id) {
+  const scan = await app.history.get(id);
+  if (!scan || scan.result.summaries || !app.description) return scan;
+  const [answer] = await app.engine.request('checkResults', { results: [checkable(scan)] });
+  return 'result' in answer ? { ...scan, result: { ...scan.result, ...answer.result } } : scan;
+}
+
+/**
  * @param {string} id
  * @returns {Promise<import('../shell.js').View>}
  */
 export async function recordView(id) {
-  const scan = await app.history.state() === 'off' ? undefined : await app.history.get(id);
+  const scan = await app.history.state() === 'off' ? undefined : await storedScan(id);
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
   const blob = await app.history.photograph(id);
   const stored = await storedSquare(scan, blob);
