@@ -259,7 +259,9 @@ extension ResultField {
       "disclaimer", "disclaimer", columns: [Column("disclaimer", .words)], check: .follows,
       value: { .string($0.classification.disclaimer) }),
     ResultField(
-      "language", #"{ "enum": ["de", "fr"] }"#, .asked(.language), columns: [Column("language", .later)],
+      "language",
+      "{ \"enum\": [\(Language.allCases.dropFirst().map { "\"\($0.rawValue)\"" }.joined(separator: ", "))] }",
+      .asked(.language), columns: [Column("language", .later)],
       read: { draft throws(DermaFusionError) in draft.language = try draft.language("language") },
       value: { $0.language == .english ? nil : .string($0.language.rawValue) }),
     ResultField(
