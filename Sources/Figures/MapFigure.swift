@@ -124,7 +124,7 @@ public struct FigureStyle: Sendable, Equatable {
   ///   - isSideBySide: whether the photograph is shown beside the map.
   /// - Precondition: `alpha` is in 0...1.
   public init(
-    _ form: Form = .contours, colorMap: ColorMap? = nil, alpha: Double? = nil, scale: Scale = .shared,
+    _ form: Form = .contours, colorMap: ColorMap? = nil, alpha: Double? = nil, scale: Scale = .each,
     isSideBySide: Bool = false
   ) {
     let isClassic = form == .classic

@@ -222,7 +222,17 @@ import Testing
     #expect(open.components(separatedBy: "class=\"truth\"").count == 3)
     #expect(open.contains("Labelled: <strong>Melanoma</strong>"))
     let hidden = try page(words + ["--hide-answers"])
-    let parts = hidden.components(separatedBy: "<details class=\"answers\">")
+    let sheets = hidden.components(separatedBy: "<section class=\"card answer-sheet\">")
+    #expect(sheets.count == 2 && sheets[1].components(separatedBy: "<tr>").count == 4)
+    // In the order of the photographs, which is not that of the risks.
+    var sheet = sheets[1][...]
+    for word in ["i0.ppm", "<td>Melanoma</td>", "%", "i1.ppm", "<td></td>", "i2.ppm", "Melanocytic nevi"] {
+      let place = try #require(sheet.firstRange(of: word), "\(word) in \(sheet)")
+      sheet = sheet[place.upperBound...]
+    }
+    #expect(!open.contains("answer-sheet\">") && !open.contains("class=\"lines\""))
+    #expect(sheets[0].components(separatedBy: "class=\"lines\"").count == 4)
+    let parts = sheets[0].components(separatedBy: "<details class=\"answers\">")
     #expect(parts.count == 4)
     // What stands outside of the details.
     let shown = ([parts[0]] + parts.dropFirst().map { $0.components(separatedBy: "\n</details>").last ?? "" })

@@ -52,7 +52,7 @@ import Testing
   @Test func aContactSheetIsInTheOrderOfProbabilityAndSaysHowFarEachMapReaches() throws {
     let explanation = try explanation(Array(Labels.ham10000))
     let result = explanation.classification
-    let text = texts(explanation)
+    let text = texts(explanation, FigureStyle(scale: .shared))
     var rest = text[...]
     for label in result.probabilities.ranked {
       let title = "\(label.id) \(Wording.percentage(result.probabilities[label]))"
@@ -61,7 +61,12 @@ import Testing
     }
     #expect(text.contains("Strongest place: 1.00"))
     #expect(text.hasPrefix(Wording.suggestion(try #require(result.answer))))
-    #expect(!texts(explanation, FigureStyle(scale: .each)).contains("Strongest place"))
+    // Each map has its own scale where none is asked for, and the probabilities stay.
+    let own = texts(explanation)
+    #expect(!own.contains("Strongest place") && own.contains("Each map has its own scale"))
+    for label in result.probabilities.labels {
+      #expect(own.contains("\(label.id) \(Wording.percentage(result.probabilities[label]))"))
+    }
     #expect(texts(explanation, FigureStyle(.classic)).contains("Colours of 50% opacity"))
   }
 
@@ -115,12 +120,13 @@ import Testing
       signedValues: map.signedValues, size: map.size)
     let pair = Explanation(
       classification: explanation.classification, maps: [strong, weak], cropped: explanation.cropped)
-    #expect(texts(pair).contains("Strongest place: 0.25"))
-    #expect(pair.figure(FigureStyle(scale: .shared)) != pair.figure(FigureStyle(scale: .each)))
+    let shared = FigureStyle(scale: .shared)
+    #expect(texts(pair, shared).contains("Strongest place: 0.25"))
+    #expect(pair.figure(shared) != pair.figure(FigureStyle(scale: .each)))
     // Its lines lie where those of the strong map lie.
-    let peaks = pair.mapFigure(FigureStyle(), trusts: []).maps.map { $0.peak }
+    let peaks = pair.mapFigure(shared, trusts: []).maps.map { $0.peak }
     #expect(peaks.sorted() == [0.25, 1])
-    #expect(texts(pair).contains("Lines at a quarter, half and three quarters of each map's own"))
+    #expect(texts(pair, shared).contains("Lines at a quarter, half and three quarters of each map's own"))
     #expect(texts(explanation).contains("Lines at 0.25, 0.5 and 0.75."))
   }
 }

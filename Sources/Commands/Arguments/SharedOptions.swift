@@ -210,10 +210,11 @@ enum FigureOptions {
       classic draws the map with one opacity everywhere, as the Python package grad-cam does.
       """)
   private static let scale = CommandOption<FigureStyle.Scale>.choice(
-    "scale", of: FigureStyle.Scale.allCases, initial: .shared,
+    "scale", of: FigureStyle.Scale.allCases, initial: .each,
     abstract: """
-      Scale of several maps. shared: 1 is the strongest place of all maps. each: 1 is the strongest place of each map, as \
-      it always is with --style classic.
+      Scale of several maps. each: 1 is the strongest place of each map; the probabilities say how likely the classes are. \
+      shared: 1 is the strongest place of all maps, with --style contours only. It compares logits, so an unlikely class \
+      can be brighter than a likely one.
       """)
   private static let colorMap = CommandOption<ColorMap>.choice(
     "colormap", of: ColorMap.allCases, defaultValue: "inferno; jet for --style classic",

@@ -26,7 +26,9 @@ struct ExplanationReport: Report, Sendable {
   }
 
   var json: JSONValue {
-    let (first, told) = (explanation.maps[0], ReportedResult(result, imageName: imageName, language: language))
+    let (first, told) = (
+      explanation.maps[0], ReportedResult(result, imageName: imageName, language: language)
+    )
     var members: [(key: String, value: JSONValue)] = []
     for field in ResultField.all {
       switch field.name {

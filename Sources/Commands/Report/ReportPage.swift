@@ -54,10 +54,10 @@ struct ReportPage {
       <h1>\(HTML.escaped(heading))</h1>
       \(hidesAnswers ? "" : counts)\(shown)
       </header>
-      <main>
+      <main\(hidesAnswers ? " class=\"lesson\"" : "")>
       \(hasIndex ? index(sections) : "")
       \(sections.map { $0.html }.joined(separator: "\n"))
-      \(failureList)
+      \(failureList)\(hidesAnswers ? answerSheet : "")
       </main>
       <footer><p>\(HTML.escaped(made)) \(HTML.escaped(language["reportFile.sees"]))</p></footer>
       </body>
@@ -121,6 +121,25 @@ struct ReportPage {
       <ol class="index">
       \(items.joined(separator: "\n"))
       </ol></nav>
+      """
+  }
+
+  /// The last sheet of a printed lesson. On a screen, each photograph has its answers.
+  private var answerSheet: String {
+    let rows = sortedEntries.map { entry in
+      let label = entry.label.map { language.name($0) } ?? ""
+      return """
+        <tr><th scope="row">\(HTML.escaped(entry.name))</th><td>\(HTML.escaped(label))</td>\
+        <td>\(HTML.escaped(language.headline(entry.result)))</td>\
+        <td>\(HTML.escaped(language.risk(entry.result).word))</td></tr>
+        """
+    }
+    return """
+
+      <section class="card answer-sheet"><h2>\(HTML.escaped(language["reportFile.answerSheet"]))</h2>
+      <table>
+      \(rows.joined(separator: "\n"))
+      </table></section>
       """
   }
 

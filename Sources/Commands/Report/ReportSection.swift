@@ -23,7 +23,7 @@ struct ReportSection {
     <h2 id="\(anchor)-name">\(HTML.escaped(entry.name))</h2>
     <div class="columns">
     <div class="stack">
-    \(hidesAnswers ? photograph(caption: "") : pictures)
+    \(hidesAnswers ? photograph(caption: "") + Self.lines : pictures)
     </div>
     <div class="stack">
     \(hidesAnswers ? "<details class=\"answers\"><summary>\(text("reportFile.answers"))</summary>\n\(heatmap)\n\(answers)\n</details>" : answers)
@@ -32,6 +32,10 @@ struct ReportSection {
     \(hasIndex ? "<p class=\"back\"><a href=\"#index\">\(text("reportFile.back"))</a></p>\n" : "")</section>
     """
   }
+
+  /// Ruled lines to write on, on paper.
+  private static let lines =
+    "\n<div class=\"lines\" aria-hidden=\"true\"><div></div><div></div><div></div></div>"
 
   private func text(_ key: String) -> String { HTML.escaped(language[key]) }
 

@@ -100,6 +100,7 @@ enum ReportStyle {
     .index .name { color: var(--accent); text-decoration: underline; text-underline-offset: 0.15em; overflow-wrap: anywhere; }
     .index .verdict { display: flex; flex-wrap: wrap; gap: 0.375rem; align-items: center; font-size: 0.875rem; }
     .index svg { width: 1.25rem; height: 1.25rem; flex: none; }
+    .answer-sheet, .lines { display: none; }
     footer { color: var(--soft); font-size: 0.875rem; }
     @media print {
       @page { size: A4; margin: 14mm 14mm 21mm;
@@ -118,6 +119,15 @@ enum ReportStyle {
       .pictures figure { grid-area: auto; visibility: visible !important; }
       .pictures img { max-width: 72mm; }
       .index a, .warnings li, tr, .scale, footer { break-inside: avoid; }
+      .lesson { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 8mm; align-items: start; }
+      .lesson > .card { break-before: auto; break-inside: avoid; min-width: 0; }
+      .lesson .columns { display: block; }
+      .lesson img { width: 100%; max-width: 72mm; height: auto; }
+      .lesson .lines { display: block; }
+      .lines div { height: 9mm; border-bottom: 0.3mm solid #4a5866; }
+      .lesson .answers, .lesson #index { display: none; }
+      .lesson > .answer-sheet { display: block; grid-column: 1 / -1; break-before: page; }
+      .answer-sheet th { text-align: start; overflow-wrap: anywhere; } .answer-sheet td { padding-inline-start: 4mm; }
     }
     """
 }

@@ -118,7 +118,7 @@ extension Language {
           "index": "All images", "back": "Back to all images", "pages": "{page} of {pages}",
           "cannotExclude": "{name} cannot be excluded ({percent})",
           "without": "Images without a result",
-          "answers": "Show the answers",
+          "answerSheet": "Answers", "answers": "Show the answers",
           "labelled": "Labelled: {name}.", "first": "The model ranks it first.", "another": "The model ranks another class first.",
           "views": "What is shown", "photograph": "Photograph", "photographOf": "Photograph {name}",
           "square": "The centre square of the image, which is all that the model sees.",

@@ -118,7 +118,7 @@ extension Language {
           "index": "Toutes les images", "back": "Retour à toutes les images", "pages": "{page} sur {pages}",
           "cannotExclude": "à ne pas exclure : {name} ({percent})",
           "without": "Images sans résultat",
-          "answers": "Montrer les réponses",
+          "answerSheet": "Réponses", "answers": "Montrer les réponses",
           "labelled": "Selon le tableau : {name}.", "first": "Le modèle place cette classe en premier.", "another": "Le modèle place une autre classe en premier.",
           "views": "Ce qui est montré", "photograph": "Photo", "photographOf": "Photo {name}",
           "square": "Le carré central de l’image : le modèle ne voit rien d’autre.",

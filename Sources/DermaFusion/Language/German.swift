@@ -118,7 +118,7 @@ extension Language {
           "index": "Alle Bilder", "back": "Zurück zu allen Bildern", "pages": "{page} von {pages}",
           "cannotExclude": "{name} ist nicht auszuschließen ({percent})",
           "without": "Bilder ohne Ergebnis",
-          "answers": "Antworten zeigen",
+          "answerSheet": "Antworten", "answers": "Antworten zeigen",
           "labelled": "Laut Tabelle: {name}.", "first": "Das Modell setzt diese Klasse an die erste Stelle.", "another": "Das Modell setzt eine andere Klasse an die erste Stelle.",
           "views": "Was gezeigt wird", "photograph": "Foto", "photographOf": "Foto {name}",
           "square": "Das mittlere Quadrat des Bildes: mehr sieht das Modell nicht.",
