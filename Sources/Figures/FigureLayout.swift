@@ -1,3 +1,4 @@
+import DermaFusion
 import ImagePipeline
 
 /// Where the parts of a figure go: the heading, panels in a grid, the colour bar to their right, the caption.
@@ -40,7 +41,8 @@ struct FigureLayout {
     sizes = TextSizes(unit: unit, isSheet: isSheet)
     var panels: [Panel] = []
     if isSheet || figure.style.isSideBySide {
-      panels.append(Panel(image: photograph, title: isSheet ? "Photograph" : "", lines: [], isFramed: false))
+      let title = isSheet ? figure.style.language["reportFile.photograph"] : ""
+      panels.append(Panel(image: photograph, title: title, lines: [], isFramed: false))
     }
     for map in figure.maps {
       let image = MapFigure.overlay(
