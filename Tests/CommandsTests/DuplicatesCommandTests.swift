@@ -190,8 +190,19 @@ import Testing
     folder.write(Self.images[2].pnm, to: "c/x.ppm")
     let twice = runTool("duplicates", path("a/x.ppm"), path("c"), "--fingerprints", list)
     #expect(
-      twice.status == .failure && twice.errors.contains("has the same name, so a row could be either's"))
+      twice.status == .failure
+        && twice.errors.contains("has the same name, so the row of 'x' could be either's"))
     #expect(runTool("duplicates", "a", "--fingerprints", list, "--against", "b").status == .usage)
     #expect(folder.contents(of: "list/fingerprints.bin") == nil)
+
+    // A list that names the folder of the copy that was used.
+    let copies = [path("a/x.ppm"), path("c"), "--fingerprints"]
+    var written: [[UInt8]?] = []
+    for name in ["a", "c"] {
+      let list = folder.write("image_id,folder,split\nx,\(name),training\n", to: "\(name)-list/split.csv")
+      #expect(runTool(words: ["duplicates"] + copies + [list]).status == .success)
+      written.append(folder.contents(of: "\(name)-list/fingerprints.bin"))
+    }
+    #expect(written[0]?.count == 64 && written[1]?.count == 64 && written[0] != written[1])
   }
 }

@@ -64,18 +64,16 @@ struct TrainingFingerprints {
     var pictures = PictureList(arguments, terminal: terminal)
     try pictures.read(arguments.positionals, interruption: "\(fileName) was not written.")
     guard pictures.status == .success else { return pictures.status }
-    var places: [[UInt8]: Int] = [:]
-    for (place, name) in pictures.names.enumerated() {
-      guard let key = name.imageIdentifier?.imageKey else { continue }
-      if let other = places.updateValue(place, forKey: key) {
-        throw DermaFusionError.failure(
-          name: name, reason: "\(pictures.names[other]) has the same name, so a row could be either's")
-      }
+    let folder = try table.column(among: ["folder"])
+    let places = Dictionary(grouping: pictures.names.indices) {
+      pictures.names[$0].imageIdentifier?.imageKey ?? []
     }
     var bytes = heading
     var missing: [String] = []
     for row in table.rows {
-      let place = places[row[column].imageKey]
+      let place = try place(
+        of: row[column], in: folder.map { row[$0] }, among: places[row[column].imageKey] ?? [], pictures.names
+      )
       if place == nil { missing.append(row[column]) }
       bytes +=
         place.flatMap { pictures.pictures[$0].fingerprint?.bytes }
@@ -95,6 +93,22 @@ struct TrainingFingerprints {
       terminal.noteOnScreen("\(path): \(table.rows.count - missing.count) fingerprints.")
     }
     return .success
+  }
+}
+
+extension TrainingFingerprints {
+  /// The image of a row. Of several copies, it is the one in the folder that the list names.
+  ///
+  /// - Throws: if several are left.
+  private static func place(
+    of image: String, in folder: String?, among places: [Int], _ names: [String]
+  ) throws(DermaFusionError) -> Int? {
+    let inFolder = places.filter { FileBytes.folder(of: names[$0]).fileName == folder }
+    let left = places.count > 1 && !inFolder.isEmpty ? inFolder : places
+    guard left.count > 1 else { return left.first }
+    throw .failure(
+      name: names[left[1]],
+      reason: "\(names[left[0]]) has the same name, so the row of '\(image)' could be either's")
   }
 }
 
