@@ -120,9 +120,12 @@ import Testing
   }
 
   @Test func whatNeedsOneLabelForEachImageIsRefused() throws {
-    let model = try model(
-      ["a", "b", "c"], outputs: 3, more: #""problem_type": "multi_label_classification","#)
+    let told = #""label_malignancy": {"a": "benign", "b": "malignant", "c": "benign"},"#
+    let more = told + #""problem_type": "multi_label_classification","#
+    let model = try model(["a", "b", "c"], outputs: 3, more: more)
     let image = tests.folder.write(pnm(), to: "images/A.ppm")
+    let json = try tests.object(tests.run("classify", image, "--model", model, "--format", "json"))
+    #expect(json["risk"] as? String == "high")
     let labels = tests.folder.write("image_id,dx\nA,a\n", to: "labels.csv")
     let table = ["--labels", labels, "--images", "\(tests.folder.path)/images", "--model", model]
     for words in [

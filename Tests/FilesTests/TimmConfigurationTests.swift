@@ -104,6 +104,21 @@ import Testing
     #expect(numbered.classes.map(\.id) == ["mel", "other"])
   }
 
+  @Test func aKeyOfOursSaysWhatIsMalignant() throws {
+    func text(_ told: String) -> String { Self.text(more: #""label_malignancy": \#(told),"#) }
+    let found = try parse(text(#"{"b": "malignant", "a": "benign", "c": "pre-malignant"}"#))
+    #expect(found.classes.map(\.malignancy) == [.benign, .malignant, .preMalignant])
+    #expect(try parse(text("null")).classes.allSatisfy { $0.malignancy == nil })
+    for (told, part) in [
+      (#"{"a": "benign", "b": "malignant"}"#, #""label_malignancy.c" is missing"#),
+      (#"{"a": "benign", "b": "bad", "c": "benign"}"#, #""label_malignancy.b" is "bad", and must be one of"#),
+      (#"{"a": "benign", "b": "benign", "c": "benign", "d": "benign"}"#, #""label_malignancy.d" is unknown"#),
+    ] {
+      let error = #expect(throws: DermaFusionError.self) { try parse(text(told)) }
+      #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test(arguments: ["", #""label_names": ["a", "b", "c"],"#])
   func aNetworkWithoutALastLayerHasNoClasses(labels: String) throws {
     let found = try parse(Self.text(labels: labels, count: 0))

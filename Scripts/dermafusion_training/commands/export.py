@@ -19,8 +19,9 @@ A state dict with `fusion.` tensors gets the metadata fusion head; any other get
 --classes names the classes in the order of the outputs: ids with commas between them, or a .json file with a list of
 ids or objects {"class": "mel", "name": "Melanoma", "malignancy": "malignant"}, with {"classes": such a list}, or with
 {"mel": "Melanoma", ...}. The malignancy is malignant, pre-malignant or benign; it stands in all classes or in none. A
-model without it has no risk. Without --classes seven outputs are akiec, bcc, bkl, df, mel, nv, vasc. A head that does
-not choose one class of several (multi-label, one sigmoid) is refused.
+model without it has no risk. Without --classes seven outputs are akiec, bcc, bkl, df, mel, nv, vasc. The one class of a
+network with one output is that of its sigmoid: the model gets a second output of zeros, for the class "other". A
+multi-label head, of which a configuration or the training's arguments tell, makes a multi-label model.
 
 A README.md that is there already stays, unless --card names another. A folder that holds a model is not written to.
 """
@@ -28,13 +29,15 @@ A README.md that is there already stays, unless --card names another. A folder t
 import sys
 from pathlib import Path
 
+import torch
+
 from dermafusion_training.model.architecture import EFFICIENTNETS, EPSILONS, padding_of, torchvision_epsilon
 from dermafusion_training.model.build import build_config
 from dermafusion_training.model.checkpoint import read_checkpoint
 from dermafusion_training.model.classes import choose_classes
 from dermafusion_training.model.config import class_ids, default_preprocessing
 from dermafusion_training.model.export import DTYPES, check_last_layer, export
-from dermafusion_training.model.folder import CheckpointError
+from dermafusion_training.model.folder import CheckpointError, last_layer
 from dermafusion_training.model.heads import uses_binary_loss
 from dermafusion_training.model.timm_folder import (
     CROP_MODES,
@@ -121,7 +124,12 @@ def note_what_may_surprise(options, checkpoint, config):
         note(
             f"the outputs are taken as {', '.join(class_ids(config['classes']))}, in this order; --classes names others"
         )
-    if uses_binary_loss(checkpoint.arguments):
+    if config.get("task"):
+        note("a multi-label head: each class has a probability of its own, by a sigmoid; there are no sets of classes")
+    elif checkpoint.output_count() == 1:
+        named = class_ids(config["classes"])[0]
+        note(f"one output: its sigmoid is the probability of {named}; a second output of zeros is added")
+    elif uses_binary_loss(checkpoint.arguments):
         note(
             "trained with a binary cross-entropy: if several classes may be right at once (multi-label), these "
             "probabilities, which add up to 1, are wrong"
@@ -173,11 +181,21 @@ def config_of(options, checkpoint):
     config = build_config(
         architecture, classes_of(options, checkpoint), fusion, 380, options.name, options.version, padding
     )
+    if checkpoint.is_multi_label and checkpoint.output_count() != 1:
+        config["task"] = "multilabel"
     config["temperature"] = options.temperature
     config["preprocessing"] = preprocessing_of(options, checkpoint)
     if checkpoint.library == "torchvision":
         config["batch_norm_epsilon"] = torchvision_epsilon(architecture)
     return config
+
+
+def add_zero_output(state):
+    """Gives the last layer of one output a second whose logit is 0: a softmax over both is the first one's sigmoid."""
+    layer = last_layer(state)
+    for name in (f"{layer}.weight", f"{layer}.bias"):
+        if name in state:
+            state[name] = torch.cat([state[name], torch.zeros_like(state[name])])
 
 
 def make_folder(options):
@@ -189,6 +207,8 @@ def make_folder(options):
     except CheckpointError as error:
         raise CheckpointError(f"{options.checkpoint}: {error}") from None
     note_what_may_surprise(options, checkpoint, config)
+    if checkpoint.output_count() == 1:
+        add_zero_output(checkpoint.state)
     check_last_layer(checkpoint.state, config["classes"], options.checkpoint)
     card = options.card.read_text() if options.card else None
     try:

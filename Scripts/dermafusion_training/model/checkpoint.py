@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from dermafusion_training.model.folder import CheckpointError, last_layer, some
-from dermafusion_training.model.heads import require_single_label
+from dermafusion_training.model.heads import is_multi_label
 from dermafusion_training.model.names import (
     architectures_of,
     first_convolution,
@@ -61,6 +61,7 @@ class Checkpoint:
     library: str | None = None  # whose names the tensors had, where they were not timm's
     head: str | None = None  # the name that the last layer had, where it was not timm's
     stated_architecture: str | None = None
+    is_multi_label: bool = False  # as the configuration or the arguments of the training say
     take: str | None = None  # the key or prefix of the weights that are meant, until it is found
 
     def description(self):
@@ -249,7 +250,8 @@ def find_state_dict(value, checkpoint):
             break
         path, inner = chosen
         checkpoint.taken_from += path
-        require_single_label({key: other for key, other in value.items() if not holds_weights(other)})
+        beside = {key: other for key, other in value.items() if not holds_weights(other)}
+        checkpoint.is_multi_label |= is_multi_label(beside)
         checkpoint.ignored += [str(other) for other in value if other != path[0]]
         arguments = value.get("args")
         if isinstance(arguments, (argparse.Namespace, dict)):
@@ -337,7 +339,7 @@ def read_checkpoint(path, take=None):
     try:
         checkpoint = unwrap(value, take)
         checkpoint.configuration = read_configuration(path) or {}
-        require_single_label(checkpoint.configuration)
+        checkpoint.is_multi_label |= is_multi_label(checkpoint.configuration)
         return checkpoint
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None

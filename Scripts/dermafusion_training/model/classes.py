@@ -25,6 +25,7 @@ KNOWN_MALIGNANCIES = dict.fromkeys(CLASSES, "benign") | {
     "akiec": "pre-malignant",
 }
 COUNT = (2, 1000)  # least and greatest
+OTHER = "other"  # any class but that of a network with one output
 
 
 class ClassesError(ValueError):
@@ -55,15 +56,30 @@ def entry_of(item, place):
     return entry
 
 
+def named_and_other(item, source):
+    """The class whose probability is the sigmoid of a network's one output, and any other.
+
+    `other` counts as benign beside a class that is not, as in Labels.swift.
+    """
+    named = entry_of(item, f"{source}: class 1")
+    word = named["class"].lower()
+    if word == OTHER:
+        raise ClassesError(f"{source}: {OTHER!r} is the other class: name the one that the output's sigmoid is of")
+    known = WORDS.get(word) or next((id for id in CLASSES if word in (id, NAMES[id].lower())), None)
+    if known and named["name"] == named["class"]:
+        named["name"] = NAMES[known]
+    malignancy = named.pop("malignancy", None) or KNOWN_MALIGNANCIES.get(known) or word
+    if malignancy not in ("malignant", "pre-malignant"):
+        return [named, {"class": OTHER, "name": OTHER}]
+    return [named | {"malignancy": malignancy}, {"class": OTHER, "name": OTHER, "malignancy": "benign"}]
+
+
 def entries_of(items, source):
     """The `classes` list of config.json from strings and objects, checked; `source` begins every message."""
     if not isinstance(items, list):
         raise ClassesError(f"{source}: must be a list of classes, {{'classes': a list}} or {{id: name}}")
     if len(items) == 1:
-        raise ClassesError(
-            f"{source}: 1 class: one output, whose sigmoid is the probability of one class, cannot be run; "
-            "only models that choose one class of several, by softmax"
-        )
+        items = named_and_other(items[0], source)
     if not COUNT[0] <= len(items) <= COUNT[1]:
         raise ClassesError(f"{source}: {len(items)} classes: must be {COUNT[0]} to {COUNT[1]}")
     if set(CLASSES) == {item for item in items if isinstance(item, str)} and len(items) == len(CLASSES):
@@ -128,12 +144,13 @@ def known_classes(names):
 def choose_classes(text, count, outputs=None):
     """The classes for --classes and --num-classes, either of which may be None; `outputs` has the last layer."""
     if text is None:
-        source = f"--num-classes {count}" if count is not None else f"the last layer has {outputs} outputs"
+        source = f"the last layer has {outputs} output{'s' * (outputs != 1)}"
+        source = f"--num-classes {count}" if count is not None else source
         count = outputs if count is None else count
         if count is None:
             raise ClassesError("--classes is needed: no last layer is found that says how many there are")
         if count == 1:
-            entries_of(["class"], source)
+            raise ClassesError(f"{source}: name the class that its sigmoid is the probability of by --classes")
         if count != len(CLASSES):
             raise ClassesError(
                 f"{source}: say which they are by --classes; only the {len(CLASSES)} classes "
@@ -141,6 +158,8 @@ def choose_classes(text, count, outputs=None):
             )
         return entries_of(list(CLASSES), source)
     classes = read_classes(text)
+    if outputs == 1 and count == 1:
+        count = len(classes)
     if count is not None and count != len(classes):
         raise ClassesError(f"--classes {text}: {len(classes)} classes: --num-classes is {count}")
     return classes

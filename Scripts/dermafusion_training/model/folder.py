@@ -66,6 +66,8 @@ def load_folder(folder):
     config = json.loads((Path(folder) / "config.json").read_text())
     if "format_version" not in config:
         raise CheckpointError(f"{folder}: config.json is not of this package; export --checkpoint makes one that is")
+    if "task" in config:
+        raise CheckpointError(f"{folder}: a multi-label model, which only the program runs")
     model = build_model(config)
     state = load_file(Path(folder) / "model.safetensors")
     if "abstention" in config:

@@ -1,4 +1,4 @@
-"""The kind of head that a configuration or a training names: one class of several is all that can be exported.
+"""The kind of head that a configuration or a training names: one class of several, or several labels.
 
 ModelHead.swift has the same rules for a folder that the program reads.
 """
@@ -18,7 +18,6 @@ ACTIVATIONS = {
 }  # fmt: skip
 LOSSES = {"loss", "losstype", "lossfn", "criterion"}
 LOSSES_OF_SEVERAL_LABELS = {"twoway", "zlpr", "db"}  # of timm, which need a yes or no for each class
-ONLY = "only models that choose one class of several, by softmax, can be run"
 
 
 def letters(text):
@@ -26,37 +25,37 @@ def letters(text):
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def require_single_label(value, path=""):
-    """Raises CheckpointError, naming the key, where the outputs are no logits of classes of which one is right."""
+def is_multi_label(value, path=""):
+    """Whether a key says that each output is a yes or no of its own.
+
+    Raises CheckpointError, naming the key, where the outputs are no logits of classes.
+    """
     if isinstance(value, argparse.Namespace):
         value = vars(value)
     if isinstance(value, (list, tuple)):
-        for entry in value:
-            if isinstance(entry, (dict, argparse.Namespace)):
-                require_single_label(entry, path)
+        entries = [entry for entry in value if isinstance(entry, (dict, argparse.Namespace))]
+        return any([is_multi_label(entry, path) for entry in entries])
     if not isinstance(value, dict):
-        return
+        return False
+    found = False
     for key, entry in value.items():
         if not isinstance(key, str) or letters(key) in NAMES:
             continue
         shown = f"{path}.{key}" if path else key
         if isinstance(entry, (dict, list, tuple, argparse.Namespace)):
-            require_single_label(entry, shown)
+            found |= is_multi_label(entry, shown)
         elif isinstance(entry, (str, bool, int, float)):
-            require(letters(key), entry, shown)
+            found |= says(letters(key), entry, shown)
+    return found
 
 
-def require(key, value, shown):
+def says(key, value, shown):
     word = letters(value) if isinstance(value, str) else "true" if value else "false"
-    says = "multilabel" in key and word not in ("false", "no", "none", "")
-    if says or "multilabel" in word or (key in LOSSES and word in LOSSES_OF_SEVERAL_LABELS):
-        raise CheckpointError(f"{shown} is {value}: each output is a yes or no of its own (a multi-label head); {ONLY}")
-    if key in ACTIVATIONS and word == "sigmoid":
-        raise CheckpointError(
-            f"{shown} is {value}: each output is a sigmoid of its own, as in a multi-label head; {ONLY}"
-        )
     if key == "problemtype" and word == "regression":
-        raise CheckpointError(f"{shown} is {value}: the outputs are measurements and no classes; {ONLY}")
+        raise CheckpointError(f"{shown} is {value}: the outputs are measurements; only models of classes run")
+    by_key = "multilabel" in key and word not in ("false", "no", "none", "")
+    by_loss = key in LOSSES and word in LOSSES_OF_SEVERAL_LABELS
+    return by_key or "multilabel" in word or by_loss or (key in ACTIVATIONS and word == "sigmoid")
 
 
 def uses_binary_loss(arguments):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from safetensors.torch import load_file
 
-from dermafusion_training.model.classes import entries_of, known_classes
+from dermafusion_training.model.classes import OTHER, entries_of, known_classes
 from dermafusion_training.model.config import IMAGENET_MEAN, IMAGENET_STD
 from dermafusion_training.model.folder import CheckpointError
 
@@ -100,13 +100,19 @@ def label_names(config):
 
 
 def described(names, config):
-    """The classes of these names: the seven where they are those, and `label_descriptions` as the names in words."""
+    """The classes of these names: the seven where they are those, `label_descriptions` as the names in words, and
+    `label_malignancy`."""
     classes = known_classes(names)
+    names = [*names, OTHER] if len(names) == 1 else names
     descriptions = config.get("label_descriptions")
-    if not isinstance(descriptions, dict) or not any(name in descriptions for name in names):
+    descriptions = descriptions if isinstance(descriptions, dict) else {}
+    malignancies = config.get("label_malignancy") or {}
+    if not malignancies and not any(name in descriptions for name in names):
         return classes
     entries = [{"class": entry, "name": entry} if isinstance(entry, str) else entry for entry in classes]
     described = [entry | {"name": descriptions.get(name, entry["name"])} for entry, name in zip(entries, names)]
+    if malignancies:
+        described = [entry | {"malignancy": malignancies.get(name)} for entry, name in zip(described, names)]
     return entries_of(described, "label_descriptions")
 
 

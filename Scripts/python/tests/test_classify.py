@@ -329,6 +329,7 @@ def test_a_result_is_shown_in_a_notebook_with_its_disclaimer(small_model: Path) 
     assert html.escape(result.summary) in shown and html.escape(result.disclaimer) in shown
     assert all(f">{name}</th>" in shown for name in result.classes) and "<b>.png" not in shown
     assert (result.concern, result.urgent) == tuple(json.loads(result.json)[key] for key in ("concern", "urgent"))
+    assert not result.multi_label
 
 
 def test_a_report_has_every_image_and_the_disclaimer(tmp_path: Path) -> None:

@@ -76,10 +76,12 @@ extension Labels {
     return labels[named.contains { found.contains($0) } ? 0 : 1]
   }
 
-  /// HAM10000's seven, in the order of the names, if all names are words for them; otherwise the classes unchanged. Of a
+  /// HAM10000's seven, in the order of the names, if all names are words for them and the model does not say what is malignant
+  /// itself; otherwise the classes unchanged. Of a
   /// network with one output, the class that it names if that is a malignant or pre-malignant one, and another.
   static func known(by configuration: ModelConfiguration) -> [ModelConfiguration.Class] {
     let classes = configuration.classes
+    if classes.first?.malignancy != nil { return classes }
     if configuration.outputs == .yesOrNo { return known(byOne: classes) }
     guard classes.count == ham10000.count else { return classes }
     let indices = classes.compactMap { ham10000.label(inWords: $0.id)?.index }

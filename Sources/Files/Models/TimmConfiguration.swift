@@ -138,6 +138,7 @@ extension ModelConfiguration {
       classes[index].name = descriptions[classes[index].id] ?? classes[index].name
     }
     classes = try checked(classes, key: "label_names")
+    try root.tellMalignancies(of: &classes)
     return (classes, count == 1 ? .yesOrNo : isMultiLabel ? .multiLabel : .oneOfSeveral)
   }
 }
@@ -147,6 +148,16 @@ extension ConfigurationObject {
   fileprivate mutating func labelDescriptions() throws(DermaFusionError) -> [String: String] {
     guard case .object = self["label_descriptions"] else { return [:] }
     return try textsByKey("label_descriptions")
+  }
+
+  /// `label_malignancy`, a key of ours that timm keeps: what a lesion of each class is.
+  fileprivate mutating func tellMalignancies(
+    of classes: inout [ModelConfiguration.Class]
+  ) throws(DermaFusionError) {
+    guard hasValue("label_malignancy") else { return }
+    var told = try object("label_malignancy")
+    for index in classes.indices { classes[index].malignancy = try told.choice(classes[index].id) }
+    try told.requireNoOtherKeys()
   }
 
   /// The names of a model's outputs, which timm keeps as a list or by their number, and transformers by their number; nil

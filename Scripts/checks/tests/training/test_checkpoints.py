@@ -66,7 +66,7 @@ class ClassesTests(Folder):
     def test_each_mistake_is_named(self):
         path = self.file(["a"])
         for value, pattern in {
-            '["a"]': "1 class: one output, whose sigmoid is the probability of one class, cannot be run",
+            '["other"]': "'other' is the other class: name the one",
             "[]": "0 classes: must be 2 to 1000",
             json.dumps([f"c{i}" for i in range(1001)]): "1001 classes: must be 2 to 1000",
             '["a", "b", "a"]': "class 'a' occurs 2 times: must be unique",
@@ -206,7 +206,8 @@ class CommandTests(Folder):
         one = state | {"fc.weight": state["fc.weight"][:1], "fc.bias": state["fc.bias"][:1]}
         for value, arguments, words in (
             (grey, [], "conv1.weight is of a network for images of 1 channel, and photographs have 3"),
-            (one, [], "the last layer has 1 outputs: 1 class: one output, whose sigmoid"),
+            (one, [], "1 output: name the class that its sigmoid is the probability of by --classes"),
+            (state, ["--classes", "mel"], "fc has 7 outputs: must be 2"),
             ({"arch": "resnet34", "state_dict": state}, [], "'resnet34': not one of the "),
             (state, ["--architecture", "resnet19"], "the nearest are resnet18, "),
         ):
@@ -215,6 +216,23 @@ class CommandTests(Folder):
             self.assertEqual(status, 1)
             self.assertIn(words, errors.splitlines()[-1])
             self.assertFalse((self.folder / "model").exists())
+
+    def test_one_output_becomes_the_named_class_and_another(self):
+        path, state = self.checkpoint("resnet18", CLASSES)
+        one = state | {"fc.weight": state["fc.weight"][:1], "fc.bias": state["fc.bias"][:1]}
+        torch.save({"state_dict": one, "args": argparse.Namespace(activation="sigmoid", num_classes=1)}, path)
+        status, errors = self.run_command("--checkpoint", path, "--classes", "melanoma", "--num-classes", 1)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("note: one output: its sigmoid is the probability of melanoma", errors)
+        config, model = load_folder(self.folder / "model")
+        named = {"class": "melanoma", "name": "Melanoma", "malignancy": "malignant"}
+        self.assertEqual(config["classes"], [named, {"class": "other", "name": "other", "malignancy": "benign"}])
+        self.assertNotIn("task", config)
+        layer = model.get_submodule("fc")
+        self.assertTrue(torch.equal(layer.weight[0], one["fc.weight"][0].half().float()))
+        self.assertFalse(layer.weight[1].any() or layer.bias[1].any())
+        nevus = {"class": "nevus", "name": "Melanocytic nevi"}
+        self.assertEqual(read_classes("nevus"), [nevus, {"class": "other", "name": "other"}])
 
     def test_the_cache_of_the_hub_gives_its_only_snapshot_and_descriptions(self):
         state = random_state(build_config("resnet18", ["a", "b"], False), seed=63)
@@ -231,7 +249,8 @@ class CommandTests(Folder):
         self.assertEqual(found, [{"class": "n1", "name": "Melanoma"}, {"class": "n2", "name": "n2"}])
         (snapshot / "config.json").write_text(json.dumps(config | {"problem_type": "multi_label_classification"}))
         status, errors = self.run_command("--checkpoint", cache)
-        self.assertIn("problem_type is multi_label_classification: each output is a yes or no", errors)
+        self.assertIn("note: a multi-label head: each class has a probability of its own", errors)
+        self.assertEqual(json.loads((self.folder / "model" / "config.json").read_text())["task"], "multilabel")
         (cache / "snapshots" / "def").mkdir()
         status, errors = self.run_command("--checkpoint", cache)
         self.assertIn("2 snapshots in this folder of the Hub's cache; give one: ", errors)
