@@ -1,9 +1,9 @@
 import CBuiltins
 import Dispatch
 import Synchronization
-import SystemModule
 import Testing
 
+@testable import SystemModule
 @testable import TensorModule
 
 @Suite struct ThreadPoolTests {
@@ -112,6 +112,37 @@ import Testing
       Pools.three.run(taskCount: count) { task, _ in a[task] = b[(task + 11) % count] + 1 }
     }
     #expect(Array(UnsafeBufferPointer(start: a, count: count)) == [Int](repeating: 4001, count: count))
+  }
+
+  /// The first task that a thread does, when both do some at the same time.
+  @Test func eachThreadBeginsWithARunOfItsOwn() {
+    let pool = ThreadPool(threadCount: 2)
+    let begun = Atomic<Int>(0)
+    let first = Locked<[Int: Int]>([:])
+    pool.run(taskCount: 9) { task, thread in
+      let isFirst = first.withLock { first in
+        if first[thread] != nil { return false }
+        first[thread] = task
+        return true
+      }
+      if isFirst { begun.add(1, ordering: .acquiringAndReleasing) }
+      while begun.load(ordering: .acquiring) < 2 { BackgroundThread.yield() }
+    }
+    #expect(first.withLock { $0 } == [0: 0, 1: 4])
+  }
+
+  /// A task that ends after all others, those of its own thread too.
+  @Test(arguments: [2, 3, 7])
+  func othersTakeTheTasksOfAThreadThatIsLate(threadCount: Int) {
+    let pool = ThreadPool(threadCount: threadCount)
+    let taskCount = 50
+    let done = Atomic<Int>(0)
+    pool.run(taskCount: taskCount) { task, _ in
+      while task == 0, done.load(ordering: .acquiring) < taskCount - 1 { BackgroundThread.yield() }
+      done.add(1, ordering: .acquiringAndReleasing)
+    }
+    let doneAtEnd = done.load(ordering: .relaxed)
+    #expect(doneAtEnd == taskCount)
   }
 
   @Test func unevenTasksAllEnd() {

@@ -72,9 +72,8 @@ private final class PreparedSum: PreparedOperation, OperationGradient {
   private func write(
     _ inputs: [FeatureMap], into output: FeatureMap, _ activation: Activation, pool: ThreadPool
   ) {
-    output.copy(inputs[0], pool: pool)
-    if addsLastInput { output.add(inputs[1], kernels: kernels, pool: pool) }
-    if activation != .identity { output.activate(activation, of: output, kernels: kernels, pool: pool) }
+    output.activate(
+      activation, of: inputs[0], plus: addsLastInput ? inputs[1] : nil, kernels: kernels, pool: pool)
   }
 
   func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }

@@ -1,12 +1,15 @@
 import CBuiltins
 
 /// Threads that share the tasks of a region. A region costs microseconds: idle threads spin for a moment before they
-/// sleep, and tasks are taken one by one from a counter, so uneven ones balance.
+/// sleep.
+///
+/// Each thread begins with a run of neighbouring tasks of its own: in region after region it works on the same rows of a
+/// map, which its cache holds. A thread that has none left takes the last one of another's, so uneven tasks balance.
 package final class ThreadPool: Sendable {
   /// Threads that work on a region, the caller's included.
   package let threadCount: Int
 
-  private let shared = Shared()
+  private let shared: Shared
   private let workers: [Worker]
   private let isBusy = Atomic<Bool>(false)
   /// The threads that are in ``withoutSharing(_:)``, with the number of its calls that each is in.
@@ -18,6 +21,7 @@ package final class ThreadPool: Sendable {
   package init(threadCount: Int) {
     precondition(threadCount >= 1, "a pool of \(threadCount) threads")
     self.threadCount = threadCount
+    shared = Shared(threadCount: threadCount)
     workers = (1..<max(threadCount, 1)).map { Worker(index: $0) }
     for worker in workers {
       // One that the system does not allow takes no tasks, which the others then do.
@@ -43,8 +47,9 @@ package final class ThreadPool: Sendable {
       shared.body = body
       shared.completed.store(0, ordering: .relaxed)
       shared.region &+= 1
+      shared.share(taskCount)
       shared.ticket.store(
-        Ticket(region: shared.region, count: taskCount, next: 0).bits, ordering: .sequentiallyConsistent)
+        Ticket(region: shared.region, count: taskCount).bits, ordering: .sequentiallyConsistent)
       for worker in workers.prefix(taskCount - 1) { worker.wake() }
       shared.takeTasks(thread: 0)
       // The last task may lie with a worker that the system has taken from its processor. After a budget the caller yields
@@ -123,8 +128,8 @@ package final class ThreadPool: Sendable {
   }
 }
 
-/// The region under way: its number, its tasks, and the next one to take, in one word, so that taking a task proves
-/// that its region has not ended.
+/// The region under way: its number, its tasks, and how many were taken, in one word, so that taking one proves that its
+/// region has not ended.
 private struct Ticket {
   static let limit = 1 << 20
 
@@ -132,13 +137,39 @@ private struct Ticket {
 
   init(bits: UInt64) { self.bits = bits }
 
-  init(region: UInt32, count: Int, next: Int) {
-    bits = UInt64(region & 0xFF_FFFF) << 40 | UInt64(count) << 20 | UInt64(next)
+  init(region: UInt32, count: Int) {
+    bits = UInt64(region & 0xFF_FFFF) << 40 | UInt64(count) << 20
   }
 
-  var count: Int { Int(bits >> 20 & 0xF_FFFF) }
-  var next: Int { Int(bits & 0xF_FFFF) }
-  var hasTasks: Bool { next < count }
+  private var count: Int { Int(bits >> 20 & 0xF_FFFF) }
+  private var taken: Int { Int(bits & 0xF_FFFF) }
+  var hasTasks: Bool { taken < count }
+}
+
+/// The tasks that one thread begins with, of which it takes the first and the others the last. It fills a cache line: the
+/// others rarely look at it.
+private final class OwnTasks: Sendable {
+  private let bits = Atomic<UInt64>(0)
+  private let neighbours: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (
+    0, 0, 0, 0, 0, 0, 0, 0
+  )
+
+  func set(_ tasks: Range<Int>) {
+    bits.store(UInt64(tasks.lowerBound) << 32 | UInt64(tasks.upperBound), ordering: .relaxed)
+  }
+
+  /// Removes the first or the last task; nil if there is none.
+  func take(first: Bool) -> Int? {
+    var bits = bits.load(ordering: .relaxed)
+    while true {
+      let (begin, end) = (bits >> 32, bits & 0xFFFF_FFFF)
+      if begin >= end { return nil }
+      let (exchanged, original) = self.bits.compareExchange(
+        expected: bits, desired: first ? bits + 1 << 32 : bits - 1, ordering: .relaxed)
+      if exchanged { return Int(first ? begin : end - 1) }
+      bits = original
+    }
+  }
 }
 
 /// `@unchecked Sendable`: `body` is written only by the thread that holds `isBusy`, before `ticket` publishes it, and
@@ -149,6 +180,30 @@ private final class Shared: @unchecked Sendable {
   let isStopping = Atomic<Bool>(false)
   var region: UInt32 = 0
   var body: ((Int, Int) -> Void)?
+  /// By thread.
+  private let ownTasks: [OwnTasks]
+
+  init(threadCount: Int) {
+    ownTasks = (0..<threadCount).map { _ in OwnTasks() }
+  }
+
+  /// Gives each thread its tasks.
+  func share(_ taskCount: Int) {
+    let threadCount = min(ownTasks.count, taskCount)
+    for (thread, tasks) in ownTasks.enumerated() {
+      let begin = min(thread, threadCount) * taskCount / threadCount
+      tasks.set(begin..<min(thread + 1, threadCount) * taskCount / threadCount)
+    }
+  }
+
+  /// A task for a thread that has counted it as taken. There are as many left as threads that have done so.
+  private func next(for thread: Int) -> Int {
+    if let task = ownTasks[thread].take(first: true) { return task }
+    for offset in 1..<ownTasks.count {
+      if let task = ownTasks[(thread + offset) % ownTasks.count].take(first: false) { return task }
+    }
+    preconditionFailure("thread \(thread) counted a task that is not there")
+  }
 
   /// Kept apart, so that the reference taken to call the closure is given back before the task counts as completed:
   /// the region's caller then holds the only one.
@@ -163,7 +218,7 @@ private final class Shared: @unchecked Sendable {
       let (exchanged, original) = self.ticket.compareExchange(
         expected: ticket.bits, desired: ticket.bits + 1, ordering: .acquiringAndReleasing)
       if exchanged {
-        run(task: ticket.next, thread: thread)
+        run(task: next(for: thread), thread: thread)
         completed.add(1, ordering: .releasing)
         ticket = Ticket(bits: self.ticket.load(ordering: .acquiring))
       } else {

@@ -126,7 +126,7 @@ package struct DepthwisePlan: Sendable, Equatable {
   package let input: FeatureShape
   /// The depthwise convolution's output.
   package let output: FeatureShape
-  /// The channels of each block: whole panels of the expansion. The widest first, so that threads end together.
+  /// The channels of each block: whole panels of the expansion.
   let channelBlocks: [Range<Int>]
   let rowsPerBand: Int
   /// Bands of output rows; each gives sums of its own.
@@ -180,7 +180,7 @@ package struct DepthwisePlan: Sendable, Equatable {
     let rowsPerBand = (output.height + bands - 1) / bands
     self.input = input
     self.output = output
-    channelBlocks = blocks.sorted { $0.count > $1.count }
+    channelBlocks = blocks
     self.rowsPerBand = rowsPerBand
     bandCount = (output.height + rowsPerBand - 1) / rowsPerBand
     ringRowCount = ringRows

@@ -110,14 +110,21 @@ extension FeatureMap {
     }
   }
 
-  /// Overwrites this map by what an activation gives of another of the same shape and stride, which may be this one.
-  package func activate(_ activation: Activation, of other: FeatureMap, kernels: KernelSet, pool: ThreadPool)
-  {
+  /// Overwrites this map by what an activation gives of another, or of the sum of two. All have the same shape and stride;
+  /// the first may be this map.
+  package func activate(
+    _ activation: Activation, of other: FeatureMap, plus addend: FeatureMap? = nil, kernels: KernelSet,
+    pool: ThreadPool
+  ) {
     requireSameLayout(other)
+    addend?.requireSameLayout(self)
     pool.run(taskCount: shape.height) { y, _ in
       let row = pointer + y * rowStride
       if other.pointer != pointer { row.update(from: other.pointer + y * rowStride, count: rowStride) }
-      kernels.activate(ActivationPass(values: row, count: rowStride, activation: activation))
+      if let addend { add(UnsafePointer(addend.pointer + y * rowStride), toRow: y, kernels: kernels) }
+      if activation != .identity {
+        kernels.activate(ActivationPass(values: row, count: rowStride, activation: activation))
+      }
     }
   }
 
@@ -175,12 +182,15 @@ extension FeatureMap {
   package func add(_ other: FeatureMap, kernels: KernelSet, pool: ThreadPool) {
     requireSameLayout(other)
     pool.run(taskCount: shape.height) { y, _ in
-      let row = UnsafePointer(other.pointer + y * rowStride)
-      kernels.addRows(
-        RowSum(
-          sums: pointer + y * rowStride, matrix: row, rowCount: 1, columnCount: rowStride,
-          rowStride: rowStride))
+      add(UnsafePointer(other.pointer + y * rowStride), toRow: y, kernels: kernels)
     }
+  }
+
+  private func add(_ values: UnsafePointer<Float>, toRow y: Int, kernels: KernelSet) {
+    kernels.addRows(
+      RowSum(
+        sums: pointer + y * rowStride, matrix: values, rowCount: 1, columnCount: rowStride,
+        rowStride: rowStride))
   }
 
   func requireSameLayout(_ other: FeatureMap) {
