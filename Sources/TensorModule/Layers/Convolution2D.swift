@@ -194,7 +194,10 @@ package struct Convolution2D: Sendable {
     if let gate, scalesMatrix { matrix.writePanels(scaledBy: gate, to: scratch, pool: pool) }
     let readsRows = algorithm == .rows
     matrix.multiply(
-      grid(matrix, output.shape, pool), segmentCount: readsRows ? window.kernelSize : 1,
+      grid(matrix, output.shape, pool),
+      cutsColumns: algorithm == .pixels && matrix.type == .float32 && activated == nil
+        && (gate == nil || scalesMatrix),
+      segmentCount: readsRows ? window.kernelSize : 1,
       segmentStride: readsRows ? rowLength(outputWidth: output.shape.width) : 0, activation: activation,
       residual: residual, scaledPanels: scalesMatrix ? UnsafePointer(scratch) : nil, into: output,
       scratch: scratch, scratchCount: taskScratchCount(matrix, output.shape, pool), pool: pool
@@ -229,7 +232,8 @@ package struct Convolution2D: Sendable {
   ) {
     requireShapes(input.shape, output.shape)
     matrix.multiply(
-      grid(matrix, output.shape, pool), activation: activation, residual: residual, into: output,
+      grid(matrix, output.shape, pool), cutsColumns: true, activation: activation, residual: residual,
+      into: output,
       scratch: scratch, scratchCount: 0, pool: pool
     ) { pixels, _ in
       (UnsafeRawPointer(input.words + pixels.lowerBound * input.pixelStride), input.pixelStride)

@@ -57,9 +57,21 @@ package struct ProductGrid {
 }
 
 extension PackedMatrix {
-  /// Computes all rows of `activation(A * matrix + bias + residual)`, a block of them in each task.
+  /// Multiply-adds that are worth a task of their own: some microseconds.
+  private static let leastTaskSize = 1 << 18
+
+  /// The pieces that the columns are cut into, so that threads with blocks of unlike sizes end together.
+  private func columnPieces(_ grid: ProductGrid, threadCount: Int) -> Int {
+    if threadCount == 1 { return 1 }
+    let blockSize = grid.rowsPerBlock * rowWordCount * columnCount
+    let wanted = min(16 * threadCount / grid.blockCount, blockSize / Self.leastTaskSize)
+    return max(min(wanted, layout.panelCount), 1)
+  }
+
+  /// Computes all rows of `activation(A * matrix + bias + residual)`, a block of them in each task, or some of its columns.
   ///
   /// - Parameters:
+  ///   - cutsColumns: True if `read` costs nothing and `finish` is none.
   ///   - segmentCount: As in ``multiply(a:aStride:segmentCount:segmentStride:rowCount:runCount:into:cStride:runStride:panelRange:activation:levels:residual:scaledPanels:)``.
   ///   - residual: Added before the activation, or nil; the output's shape and stride.
   ///   - scratch: `scratchCount` floats.
@@ -67,8 +79,9 @@ extension PackedMatrix {
   ///     scratch memory.
   ///   - finish: Is called with rows that are done, and the first of them.
   func multiply(
-    _ grid: ProductGrid, segmentCount: Int = 1, segmentStride: Int = 0, activation: Activation = .identity,
-    residual: FeatureMap? = nil, scaledPanels: UnsafePointer<Float>? = nil, into output: FeatureMap,
+    _ grid: ProductGrid, cutsColumns: Bool = false, segmentCount: Int = 1, segmentStride: Int = 0,
+    activation: Activation = .identity, residual: FeatureMap? = nil,
+    scaledPanels: UnsafePointer<Float>? = nil, into output: FeatureMap,
     scratch: UnsafeMutablePointer<Float>, scratchCount: Int, pool: ThreadPool,
     read: (_ rows: Range<Int>, _ scratch: UnsafeMutablePointer<Float>) -> (
       first: UnsafeRawPointer, stride: Int
@@ -76,13 +89,17 @@ extension PackedMatrix {
     finish: (_ rows: Range<Int>, _ first: UnsafeMutablePointer<Float>) -> Void = { _, _ in }
   ) {
     residual?.requireSameLayout(output)
-    pool.run(taskCount: grid.blockCount, scratch: scratch, scratchCount: scratchCount) { task, scratch in
-      let rows = grid.rows(ofBlock: task)
+    let pieces = cutsColumns ? columnPieces(grid, threadCount: pool.threadCount) : 1
+    pool.run(taskCount: grid.blockCount * pieces, scratch: scratch, scratchCount: scratchCount) {
+      task, scratch in
+      let (block, piece) = task.quotientAndRemainder(dividingBy: pieces)
+      let rows = grid.rows(ofBlock: block)
       let a = read(rows, scratch)
       let offset = rows.lowerBound * output.pixelStride
       multiply(
         a: a.first, aStride: a.stride, segmentCount: segmentCount, segmentStride: segmentStride,
         rowCount: rows.count, into: output.pointer + offset, cStride: output.pixelStride,
+        panelRange: layout.panelCount * piece / pieces..<layout.panelCount * (piece + 1) / pieces,
         activation: activation, residual: residual.map { UnsafePointer($0.pointer + offset) },
         scaledPanels: scaledPanels)
       finish(rows, output.pointer + offset)

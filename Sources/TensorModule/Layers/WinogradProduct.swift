@@ -104,8 +104,7 @@ struct WinogradProduct: Sendable {
     return inputStride + 16 * (planeStride(tiles, inputStride) + planeStride(tiles, outputStride))
   }
 
-  /// Computes the output. The threads share the tiles in the transforms, and the 16 products between them, so that each
-  /// matrix is read by few of them. The bits do not depend on it.
+  /// Computes the output. The bits do not depend on how the threads share it.
   ///
   /// - Parameters:
   ///   - input: Channels padded to whole vectors.
@@ -122,51 +121,92 @@ struct WinogradProduct: Sendable {
       "pixels of \(input.pixelStride) and \(output.pixelStride) floats for \(inputStride) and \(outputStride)"
     )
     let count = Self.tileCount(output.shape)
-    let across = (output.shape.width + 1) / 2
-    let inputPlane = planeStride(min(count, Self.chunkSize), inputStride)
-    let outputPlane = planeStride(min(count, Self.chunkSize), outputStride)
-    let transformed = scratch + inputStride
-    let products = transformed + 16 * inputPlane
-    scratch.update(repeating: 0, count: inputStride)
-    let chunkCount = (count + Self.chunkSize - 1) / Self.chunkSize
+    // Where there are enough, each thread takes whole chunks: it waits for no other between the steps, and finds in its cache
+    // what it wrote. For a byte of the matrices it does a hundred operations, so these may come from farther away.
+    let fewest = (count + Self.chunkSize - 1) / Self.chunkSize
+    let takesChunks = fewest >= pool.threadCount
+    let chunkCount = takesChunks ? fewest.roundedUp(toMultipleOf: pool.threadCount) : fewest
+    let call = Call(
+      input: input, output: output, top: top, left: left, residual: residual, activation: activation,
+      inputPlane: planeStride(min(count, Self.chunkSize), inputStride),
+      outputPlane: planeStride(min(count, Self.chunkSize), outputStride))
+    func tiles(_ chunk: Int) -> Range<Int> {
+      chunk * count / chunkCount..<(chunk + 1) * count / chunkCount
+    }
+    if takesChunks {
+      pool.run(taskCount: chunkCount, scratch: scratch, scratchCount: scratchCount(output.shape)) {
+        chunk, scratch in
+        compute(tiles(chunk), of: call, scratch: scratch) { count, _, body in body(0..<count) }
+      }
+      return
+    }
+    // The threads share the tiles in the transforms, and the 16 products between them, so that each matrix is read by few.
     for chunk in 0..<chunkCount {
-      let tiles = chunk * count / chunkCount..<(chunk + 1) * count / chunkCount
-      Self.share(tiles, pool) { tile in
-        let (y, x) = tile.quotientAndRemainder(dividingBy: across)
-        kernels.winogradInput(
-          WinogradInput(
-            pixels: pixels(of: input, y: 2 * y - top, x: 2 * x - left, zeros: scratch),
-            channelCount: inputStride, output: transformed + (tile - tiles.lowerBound) * inputStride,
-            planeStride: inputPlane))
-      }
-      let blocks = (tiles.count + Self.taskSize - 1) / Self.taskSize
-      pool.run(taskCount: 16 * blocks) { task, _ in
-        let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
-        let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
-        matrices[value].multiply(
-          a: transformed + value * inputPlane + rows.lowerBound * inputStride, aStride: inputStride,
-          rowCount: rows.count, into: products + value * outputPlane + rows.lowerBound * outputStride,
-          cStride: outputStride)
-      }
-      Self.share(tiles, pool) { tile in
-        let (y, x) = tile.quotientAndRemainder(dividingBy: across)
-        kernels.winogradOutput(
-          WinogradOutput(
-            input: products + (tile - tiles.lowerBound) * outputStride, planeStride: outputPlane,
-            channelCount: outputStride, bias: bias.pointer, output: output.pointer,
-            residual: residual.map { UnsafePointer($0.pointer) },
-            places: places(in: output, y: 2 * y, x: 2 * x),
-            activation: activation))
+      compute(tiles(chunk), of: call, scratch: scratch) { count, pieces, body in
+        let taskCount = min(pieces ?? 2 * pool.threadCount, count)
+        pool.run(taskCount: taskCount) { task, _ in
+          body(task * count / taskCount..<(task + 1) * count / taskCount)
+        }
       }
     }
   }
 
-  /// Calls `body` for each tile; the threads share them.
-  private static func share(_ tiles: Range<Int>, _ pool: ThreadPool, _ body: (_ tile: Int) -> Void) {
-    let taskCount = min(2 * pool.threadCount, tiles.count)
-    pool.run(taskCount: taskCount) { task, _ in
-      for tile in task * tiles.count / taskCount..<(task + 1) * tiles.count / taskCount {
-        body(tiles.lowerBound + tile)
+  /// The maps of a call.
+  private struct Call {
+    let input: FeatureMap
+    let output: FeatureMap
+    let top: Int
+    let left: Int
+    let residual: FeatureMap?
+    let activation: Activation
+    /// Floats from one of the 16 planes to the next.
+    let inputPlane: Int
+    let outputPlane: Int
+  }
+
+  /// Computes the outputs of a chunk.
+  ///
+  /// - Parameter share: Calls its argument with ranges that make up the given count, in as many pieces as it likes if none
+  ///   are said.
+  private func compute(
+    _ tiles: Range<Int>, of call: Call, scratch: UnsafeMutablePointer<Float>,
+    share: (_ count: Int, _ pieces: Int?, _ body: (Range<Int>) -> Void) -> Void
+  ) {
+    let (input, output) = (call.input, call.output)
+    let across = (output.shape.width + 1) / 2
+    let transformed = scratch + inputStride
+    let products = transformed + 16 * call.inputPlane
+    scratch.update(repeating: 0, count: inputStride)
+    share(tiles.count, nil) { range in
+      for index in range {
+        let (y, x) = (tiles.lowerBound + index).quotientAndRemainder(dividingBy: across)
+        kernels.winogradInput(
+          WinogradInput(
+            pixels: pixels(of: input, y: 2 * y - call.top, x: 2 * x - call.left, zeros: scratch),
+            channelCount: inputStride, output: transformed + index * inputStride,
+            planeStride: call.inputPlane))
+      }
+    }
+    let blocks = (tiles.count + Self.taskSize - 1) / Self.taskSize
+    share(16 * blocks, 16 * blocks) { tasks in
+      for task in tasks {
+        let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
+        let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
+        matrices[value].multiply(
+          a: transformed + value * call.inputPlane + rows.lowerBound * inputStride, aStride: inputStride,
+          rowCount: rows.count, into: products + value * call.outputPlane + rows.lowerBound * outputStride,
+          cStride: outputStride)
+      }
+    }
+    share(tiles.count, nil) { range in
+      for index in range {
+        let (y, x) = (tiles.lowerBound + index).quotientAndRemainder(dividingBy: across)
+        kernels.winogradOutput(
+          WinogradOutput(
+            input: products + index * outputStride, planeStride: call.outputPlane,
+            channelCount: outputStride, bias: bias.pointer, output: output.pointer,
+            residual: call.residual.map { UnsafePointer($0.pointer) },
+            places: places(in: output, y: 2 * y, x: 2 * x), activation: call.activation))
       }
     }
   }
