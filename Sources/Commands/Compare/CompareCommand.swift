@@ -65,17 +65,9 @@ enum CompareCommand: Command {
     let folders = [
       input.modelFolder, ModelLocation.folder(named: arguments.value(of: against), terminal: terminal),
     ]
-    let (first, second) = (
-      try session.classifier(folders[0], arguments), try session.classifier(folders[1], arguments)
-    )
-    try refuseOtherClasses(folders, first.labels, second.labels)
-    if first.isMultiLabel != second.isMultiLabel {
-      throw DermaFusionError.failure(
-        name: folders[first.isMultiLabel ? 0 : 1],
-        reason:
-          "several of its classes may be right at once (a multi-label head), and of the other model's one is: their probabilities mean different things"
-      )
-    }
+    let first = try session.classifier(folders[0], arguments)
+    let second = try session.classifier(folders[1], arguments)
+    try refuseOtherClasses(folders, first, second)
     if table != nil { try first.requireOneLabel(folder: folders[0], Self.self) }
     let list = try table.map { path, bytes in
       try ComparedLabels(
@@ -136,14 +128,25 @@ enum CompareCommand: Command {
   }
 
   private static func refuseOtherClasses(
-    _ folders: [String], _ first: Labels, _ second: Labels
+    _ folders: [String], _ first: Classifier, _ second: Classifier
   ) throws(DermaFusionError) {
     let only = [
-      first.ids.filter { second[$0] == nil }, second.ids.filter { first[$0] == nil },
+      first.labels.ids.filter { second.labels[$0] == nil },
+      second.labels.ids.filter { first.labels[$0] == nil },
     ]
-    guard !only.allSatisfy(\.isEmpty) else { return }
-    let differences = zip(folders, only).filter { !$1.isEmpty }.map { "only '\($0)' has \($1.quotedList)" }
-    throw .failure(name: "the models have different classes", reason: differences.joined(separator: ", "))
+    if !only.allSatisfy(\.isEmpty) {
+      let differences = zip(folders, only).filter { !$1.isEmpty }.map {
+        "only '\($0)' has \($1.quotedList)"
+      }
+      throw .failure(name: "the models have different classes", reason: differences.joined(separator: ", "))
+    }
+    if first.isMultiLabel != second.isMultiLabel {
+      throw .failure(
+        name: folders[first.isMultiLabel ? 0 : 1],
+        reason:
+          "several of its classes may be right at once (a multi-label head), and of the other model's one is: their probabilities mean different things"
+      )
+    }
   }
 }
 

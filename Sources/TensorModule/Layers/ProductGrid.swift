@@ -71,7 +71,7 @@ extension PackedMatrix {
   /// Computes all rows of `activation(A * matrix + bias + residual)`, a block of them in each task, or some of its columns.
   ///
   /// - Parameters:
-  ///   - cutsColumns: True if `read` costs nothing and `finish` is none.
+  ///   - cutsColumns: True if `read` costs nothing and there is no `finish`.
   ///   - segmentCount: As in ``multiply(a:aStride:segmentCount:segmentStride:rowCount:runCount:into:cStride:runStride:panelRange:activation:levels:residual:scaledPanels:)``.
   ///   - residual: Added before the activation, or nil; the output's shape and stride.
   ///   - scratch: `scratchCount` floats.
