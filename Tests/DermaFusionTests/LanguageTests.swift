@@ -17,7 +17,7 @@ import Testing
     let both = probabilities([.nv: 0.51, .mel: 0.46, .bcc: 0.03])
     #expect(
       summary(both, .german)
-        == "Die Klassifikation legt Melanozytäre Nävi nahe (51\u{A0}% Konfidenz); Melanom ist nicht auszuschließen "
+        == "Die Klassifikation legt nahe: Melanozytäre Nävi (51\u{A0}% Konfidenz); Melanom ist nicht auszuschließen "
         + "(46\u{A0}%). Das ist keine Diagnose. Bitte gehen Sie zu einer Hautärztin oder einem Hautarzt.")
     #expect(
       summary(both, .french)
@@ -41,7 +41,7 @@ import Testing
     let equal = ClassScores([Float](repeating: 1 / 256, count: 256), labels: labels)
     let words = [
       Language.english: "suggests {percent} 0 (less than 1% confidence)",
-      .german: "legt {percent} 0 nahe (weniger als 1\u{A0}% Konfidenz)",
+      .german: "legt nahe: {percent} 0 (weniger als 1\u{A0}% Konfidenz)",
       .french: "suggère\u{A0}: {percent} 0 (confiance inférieure à 1\u{202F}%)",
     ]
     for language in Language.allCases {

@@ -32,7 +32,7 @@ extension Language {
         },
         "result": {
           "title": "Ergebnis", "heading": "Klassifikation", "probabilities": "Wahrscheinlichkeiten",
-          "suggests": "Die Klassifikation legt {name} nahe ({percent} Konfidenz).", "suggestsBoth": "Die Klassifikation legt {name} nahe ({percent} Konfidenz); {other} ist nicht auszuschließen ({otherPercent}).",
+          "suggests": "Die Klassifikation legt nahe: {name} ({percent} Konfidenz).", "suggestsBoth": "Die Klassifikation legt nahe: {name} ({percent} Konfidenz); {other} ist nicht auszuschließen ({otherPercent}).",
           "belowOnePercent": "weniger als 1 %",
           "notDiagnosis": "Das ist keine Diagnose. Bitte gehen Sie zu einer Hautärztin oder einem Hautarzt.", "urgent": "Eine dringende ärztliche Untersuchung wird empfohlen.",
           "noClassification": "Es wird keine Klassifikation nahegelegt: Das Modell enthält sich.",
