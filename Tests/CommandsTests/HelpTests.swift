@@ -178,9 +178,9 @@ import Testing
         """
         USAGE: dermafusion evaluate --labels <file.csv> --images <folder> ...
                  [--join-patient] [--model <folder>] [--threads <n>]
-                 [--precision <type>] [--tta] [--group <column,...>] [--format <format>]
-                 [--plots <folder>] [--plot-format <format>] [--predictions <file.csv>]
-                 [--allow-training-lesions] [--quiet]
+                 [--precision <type>] [--tta] [--by <unit>] [--group <column,...>]
+                 [--format <format>] [--plots <folder>] [--plot-format <format>]
+                 [--predictions <file.csv>] [--allow-training-lesions] [--quiet]
 
         """), "\(help)")
     #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })

@@ -79,7 +79,9 @@ struct BatchRunner {
   }
 
   /// Tells a person how many images got which result.
-  func showSummary(ofImages count: Int) {
-    if count > 1, !isQuiet { terminal.noteOnScreen(summary.sentences.joined(separator: " ")) }
+  ///
+  /// - Parameter other: the summary to show instead of the images'.
+  func showSummary(ofImages count: Int, _ other: BatchSummary? = nil) {
+    if count > 1, !isQuiet { terminal.noteOnScreen((other ?? summary).sentences.joined(separator: " ")) }
   }
 }

@@ -23,9 +23,11 @@ extension ResultWriter where Result == ImageAnswer {
     case .isic:
       guard let submission else { preconditionFailure("isic without a submission") }
       return ResultWriter(
-        output: output, header: submission.header,
+        output: output, header: submission.header(),
         text: {
-          submission.row($0.classification, imageName: $0.request.imageName, isForTerminal: isForTerminal)
+          submission.row(
+            $0.classification, name: ClassificationCSV.identifier($0.request.imageName),
+            isForTerminal: isForTerminal)
         })
     case .text:
       if let table {

@@ -59,7 +59,6 @@ enum ClassifyCommand: Command {
     let terminal = session.terminal
     try refuseCombinations(arguments)
     let input = try BatchInput(arguments, terminal: terminal)
-    let items = input.images.items
     let outputs = try input.outputs(
       arguments[ClassifyOptions.output].map { [(ClassifyOptions.output.display, $0)] } ?? [],
       terminal: terminal)
@@ -79,6 +78,7 @@ enum ClassifyCommand: Command {
     )
     let language = arguments.value(of: CommandOption<Language>.language)
     var (unfamiliar, notDermoscopic) = (0, 0)
+    var lesions = try LesionAnswers(arguments, input.images.sources, classifier.temperature)
     do {
       try runner.run(
         destination.remaining, sideBySideOn: classifier,
@@ -96,12 +96,13 @@ enum ClassifyCommand: Command {
           let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
           // The answer holds the pixels, which must not wait for their turn.
           return (
-            text: text(answer), classification: answer.classification,
+            text: text(answer), name: source.name, classification: answer.classification,
             isUnfamiliar: classifier.isUnfamiliar(answer)
           )
         }
       } consume: { result in
-        try destination.writer.write(result.text)
+        if lesions == nil { try destination.writer.write(result.text) }
+        lesions?.add(result.name, result.classification)
         if result.classification.abstention.reasons.contains(.notDermoscopic) {
           notDermoscopic += 1
         } else if result.isUnfamiliar {
@@ -113,15 +114,29 @@ enum ClassifyCommand: Command {
       // A reader that has gone, such as head, has what it wanted; a failure before that stays one.
       return runner.status
     }
-    try destination.finish(runner.summary)
-    if !destination.hasSummary, !destination.remaining.isEmpty { runner.showSummary(ofImages: items.count) }
+    let summary = try lesions?.write(
+      arguments, to: &destination, submission: submission, labels: classifier.labels, terminal: terminal)
+    try destination.finish(summary ?? runner.summary)
+    if !destination.hasSummary, !destination.remaining.isEmpty {
+      runner.showSummary(ofImages: input.images.items.count, summary)
+    }
     input.noteNotDermoscopic(notDermoscopic, of: runner.summary.count, on: terminal)
     input.noteUnfamiliar(unfamiliar, of: runner.summary.count, on: terminal)
     input.noteTable(on: terminal)
     return runner.status
   }
 
+  private static func refuseByLesion(_ arguments: ParsedArguments) throws(DermaFusionError) {
+    guard arguments.value(of: AnswerUnit.option) == .lesion else { return }
+    for flag in [ClassifyOptions.explainMetadata, ClassifyOptions.timing, ClassifyOptions.resume]
+    where arguments[flag] { throw .excludingOptions("--by lesion", flag.display) }
+    if arguments.value(of: CommandOption<Language>.language) != .english {
+      throw .usage("'--by lesion' writes English only, so '--language' cannot be given with it.")
+    }
+  }
+
   private static func refuseCombinations(_ arguments: ParsedArguments) throws(DermaFusionError) {
+    try refuseByLesion(arguments)
     let form = arguments.value(of: ClassifyOptions.format)
     func require(_ forms: [OutputFormat], for flag: Flag) throws(DermaFusionError) {
       guard arguments[flag], !forms.contains(form) else { return }
@@ -146,7 +161,9 @@ enum ClassifyCommand: Command {
 /// The options of `classify` alone.
 enum ClassifyOptions {
   static let all: [any AnyCommandOption] = [
-    explainMetadata, format, CommandOption<Language>.language, ISICSubmission.mapping, timing, output, resume,
+    AnswerUnit.option, explainMetadata, format, CommandOption<Language>.language, ISICSubmission.mapping,
+    timing,
+    output, resume,
   ]
 
   static let explainMetadata = Flag(
@@ -191,6 +208,9 @@ struct ResultDestination {
   /// The message after Ctrl-C.
   let interruption: String
   var writer: ResultWriter<ImageAnswer>
+  /// True for text with a row for each image.
+  let isTable: Bool
+  let options: ResultOptions
   /// Whether the output ends with a summary of its own on the screen.
   let hasSummary: Bool
   private let finishing: () throws(DermaFusionError) -> Void
@@ -204,7 +224,7 @@ struct ResultDestination {
     let format = arguments.value(of: ClassifyOptions.format)
     let items = input.images.items
     let language = arguments.value(of: CommandOption<Language>.language)
-    let options = ClassifyOptions.results(arguments)
+    options = ClassifyOptions.results(arguments)
     let columns = ClassificationCSV(labels: classifier.labels, options: options)
     let path = outputs.usesStandardOutput ? nil : arguments[ClassifyOptions.output]
     let file: any ByteOutput
@@ -251,7 +271,7 @@ struct ResultDestination {
     replaces = path != nil && !arguments[ClassifyOptions.resume]
     let width = isSeen ? terminal.width : nil
     let usesColour = isSeen && terminal.usesColour
-    let isTable =
+    isTable =
       items.count > 1 && format == .text && !arguments[ClassifyOptions.timing]
       && !arguments[ClassifyOptions.explainMetadata]
     hasSummary = isSeen && isTable

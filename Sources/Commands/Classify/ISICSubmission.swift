@@ -109,15 +109,17 @@ struct ISICSubmission: Sendable {
     try Self.refuseTwins(images)
   }
 
-  var header: String { ClassificationCSV.line(["image"] + columns.map(\.name)) }
+  /// - Parameter name: of the first column.
+  func header(first name: String = "image") -> String { ClassificationCSV.line([name] + columns.map(\.name)) }
 
-  func row(_ result: Classification, imageName: String, isForTerminal: Bool) -> String {
+  /// - Parameter name: of the image or lesion.
+  func row(_ result: Classification, name: String, isForTerminal: Bool) -> String {
     let values = columns.map { column in
       // At most 1, which the scorer demands and a rounded sum may exceed.
       min(1, column.labels.reduce(0) { $0 + result.probabilities[$1] }).description
     }
     return ClassificationCSV.line(
-      [ClassificationCSV.identifier(imageName)] + values, isForTerminal: isForTerminal)
+      [name] + values, isForTerminal: isForTerminal)
   }
 
   private static func refuseTwins(_ images: [ImageSource]) throws(DermaFusionError) {

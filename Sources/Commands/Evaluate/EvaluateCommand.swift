@@ -46,7 +46,7 @@ enum EvaluateCommand: Command {
     labels, CommandOption<String>.imageFolders, MetadataOptions.joinPatient, ModelLocation.option,
     CommandOption<Int>.threads,
     CommandOption<Precision>.precision, ImageViews.flag,
-    group, format, plots, plotFormat, predictions,
+    AnswerUnit.option, group, format, plots, plotFormat, predictions,
     Flag.allowTrainingLesions, Flag.quiet,
   ]
   static let examples = [
@@ -133,6 +133,8 @@ enum EvaluateCommand: Command {
 
     var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
     try run.evaluate(list)
+    let unit = arguments.value(of: AnswerUnit.option)
+    if unit == .lesion { run.combineLesions() }
     guard !run.images.isEmpty else {
       terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")
       return .failure
@@ -146,7 +148,8 @@ enum EvaluateCommand: Command {
         run.images, sources: arguments.values(of: CommandOption<String>.imageFolders).unique,
         columns: arguments.value(of: group)),
       model: classifier.model,
-      listedCount: list.rowCount + run.frameCount, views: run.views, warnings: run.warnings, overlap: overlap)
+      listedCount: list.rowCount + run.frameCount, views: run.views, unit: unit, warnings: run.warnings,
+      overlap: overlap)
     // Hours of work may lie behind each of them: where one cannot be written, the others are.
     let isPrinted = Result { () throws(DermaFusionError) in
       try terminal.write(output, as: arguments.value(of: format))

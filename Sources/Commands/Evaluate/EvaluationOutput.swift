@@ -9,6 +9,8 @@ struct EvaluationOutput: PlainReport {
   /// Images of the test list, evaluated or not.
   let listedCount: Int
   let views: ImageViews
+  /// What each of the figures counts.
+  let unit: AnswerUnit
   let warnings: [ClassificationWarning: Int]
   let overlap: TrainingOverlap
 
@@ -17,6 +19,7 @@ struct EvaluationOutput: PlainReport {
       ("model", model.json), ("listed", .integer(listedCount)),
     ]
     if views != .upright { members.append(("views", .integer(views.count))) }
+    if unit == .lesion { members.append(("by", .string(unit.rawValue))) }
     members += report.members
     members.append(
       ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
@@ -32,6 +35,10 @@ struct EvaluationOutput: PlainReport {
   var notes: [(label: String, text: String)] {
     var notes: [(String, String)] = []
     if views != .upright { notes.append(("Views", views.sentence())) }
+    if unit == .lesion {
+      notes.append(
+        ("Answers", "one for each lesion, by the mean of its images' logits; all counts are of answers"))
+    }
     if !overlap.isKnown {
       let unlisted = overlap.membersWithoutList
       let holder =

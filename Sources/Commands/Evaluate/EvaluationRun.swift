@@ -23,6 +23,7 @@ struct EvaluationRun {
   private(set) var frameCount = 0
   /// How many images had each warning.
   private(set) var warnings: [ClassificationWarning: Int] = [:]
+  private var results: [Classification] = []
 
   init(_ arguments: ParsedArguments, classifier: Classifier, index: ImageIndex, terminal: Terminal) {
     self.classifier = classifier
@@ -62,6 +63,7 @@ struct EvaluationRun {
       images.append(image)
       names.append(name)
       outputs.append(output)
+      results.append(result)
       for warning in result.warnings { warnings[warning, default: 0] += 1 }
       return result
     }
@@ -140,5 +142,30 @@ extension EvaluationRun {
     let (first, last) = (["image_id", "label"], ["abstain"])
     let classes = ClassificationCSV.columns(of: labels, beside: first + last)
     return ClassificationCSV.line(first + classes + last) + rows.joined()
+  }
+}
+
+extension EvaluationRun {
+  /// Puts one answer in the place of the images of a lesion that have the same label, where the first of them was.
+  mutating func combineLesions() {
+    var order: [[UInt8]] = []
+    var members: [[UInt8]: [Int]] = [:]
+    for (place, image) in images.enumerated() {
+      let key = image.lesion.imageKey + [0] + image.label.id.imageKey
+      if members[key] == nil { order.append(key) }
+      members[key, default: []].append(place)
+    }
+    let groups = order.compactMap { members[$0] }
+    names = groups.map { $0.count == 1 ? names[$0[0]] : images[$0[0]].lesion }
+    images = groups.map { places in
+      let (first, result) = (
+        images[places[0]], Classification.combined(places.map { results[$0] }, classifier.temperature)
+      )
+      return EvaluatedImage(
+        lesion: first.lesion, label: first.label, probabilities: result.probabilities,
+        metadata: first.metadata, source: first.source, unit: first.unit, weights: first.weights,
+        cells: first.cells, abstention: result.abstention)
+    }
+    (results, outputs) = ([], [])
   }
 }

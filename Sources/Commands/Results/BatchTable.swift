@@ -121,8 +121,10 @@ struct BatchTable {
   }
 }
 
-/// Counts the results of several images.
+/// Counts the results of several images or lesions.
 struct BatchSummary {
+  /// What has a result.
+  var unit = "image"
   /// Images with a result.
   private(set) var count = 0
   private(set) var failedCount = 0
@@ -162,7 +164,9 @@ struct BatchSummary {
     let classes = labels.filter { classCounts[$0.index] > 0 }
       .sorted { (classCounts[$0.index], $1.index) > (classCounts[$1.index], $0.index) }
       .map { "\(classCounts[$0.index]) \($0.id)" }
-    let images = language["reportFile.images", count: Double(count)]
+    let images =
+      unit == "image"
+      ? language["reportFile.images", count: Double(count)] : "\(count) \(unit)\(count == 1 ? "" : "s")"
     var sentences = [
       "\(([images] + (classes.isEmpty ? [] : [classes.joined(separator: ", ")])).joined(separator: language["table.colon"]))."
     ]

@@ -1,0 +1,236 @@
+import DermaFusion
+import Evaluation
+import Files
+import SystemModule
+
+/// What gets an answer of its own.
+enum AnswerUnit: String, CaseIterable, Sendable {
+  case image, lesion
+
+  static let option = CommandOption<AnswerUnit>.choice(
+    "by", valueName: "unit", of: allCases, initial: .image,
+    abstract: """
+      What gets an answer: each image, or each lesion (lesion_id of the table). The answer for a lesion follows from the mean of \
+      the logits of its images, without those from which the model abstains; it abstains if it does from all. An image without \
+      a lesion_id has its own answer.
+      """)
+}
+
+extension Classification {
+  /// The answer for the photographs of one lesion.
+  ///
+  /// - Parameters:
+  ///   - results: of its photographs, at least one.
+  ///   - temperature: of the model that made them.
+  static func combined(_ results: [Classification], _ temperature: Temperature) -> Classification {
+    if results.count == 1 { return results[0] }
+    let answered = results.filter { !$0.abstains }
+    let counted = answered.isEmpty ? results : answered
+    let first = counted[0]
+    let logits = ClassScores(
+      first.logits.values.indices.map { index in
+        Float(counted.reduce(0) { $0 + Double($1.logits.values[index]) } / Double(counted.count))
+      }, labels: first.logits.labels)
+    let reasons = AbstentionReason.allCases.filter { reason in
+      answered.isEmpty && results.contains { $0.abstention.reasons.contains(reason) }
+    }
+    var warnings: [ClassificationWarning] = []
+    for warning in counted.flatMap(\.warnings) where !warnings.contains(warning) { warnings.append(warning) }
+    return Classification(
+      logits: logits, probabilities: temperature.probabilities(of: logits),
+      isMultiLabel: first.isMultiLabel, metadata: first.metadata,
+      warnings: warnings, imageSHA256: nil, model: first.model, computation: first.computation,
+      // The thresholds of the sets were fitted on single photographs.
+      views: first.views, abstention: Abstention(reasons: reasons, conformalSet: nil))
+  }
+}
+
+/// The answers of `classify --by lesion`, in the order of each lesion's first image.
+struct LesionAnswers {
+  /// An image with its result.
+  struct Photograph {
+    let name: String
+    let result: Classification
+  }
+
+  /// The answer for a lesion, or for an image whose row names none.
+  struct Answer {
+    /// Nil for an image without a lesion_id.
+    let lesion: String?
+    let photographs: [Photograph]
+    let classification: Classification
+
+    /// What text calls it.
+    var name: String { LesionAnswers.name(lesion, photographs.map(\.name)) }
+
+    /// The classes and risks of the photographs; nil where they are the same.
+    var disagreement: String? {
+      let answers = photographs.compactMap { photograph in
+        photograph.result.answer.map { (photograph.name, $0) }
+      }
+      guard let first = answers.first,
+        answers.contains(where: { $0.1.prediction != first.1.prediction || $0.1.risk != first.1.risk })
+      else { return nil }
+      let words = answers.map { name, answer in
+        "\(name) \(answer.prediction.id)\(answer.risk.map { " (\($0.rawValue) risk)" } ?? "")"
+      }
+      return "\(name): its images have different classes or risks: \(words.joined(separator: ", "))"
+    }
+
+    var json: JSONValue {
+      let images = photographs.map { photograph -> JSONValue in
+        .object([
+          "image": .string(photograph.name),
+          "imageSHA256": photograph.result.imageSHA256.map { .string($0) } ?? .null,
+          "class": photograph.result.prediction.map { .string($0.id) } ?? .null,
+          "risk": photograph.result.risk.map { .string($0.rawValue) } ?? .null,
+        ])
+      }
+      let own = [
+        (key: "lesion", value: lesion.map { JSONValue.string($0) } ?? .null),
+        (key: "images", value: .array(images)),
+      ]
+      let members = classification.members(imageName: "").filter {
+        !["image", "imageSHA256"].contains($0.key)
+      }
+      return .object(Array(members.prefix(1)) + own + Array(members.dropFirst()))
+    }
+  }
+
+  private var order: [[UInt8]] = []
+  private var photographs: [[UInt8]: [Photograph]] = [:]
+  private let lesions: [[UInt8]: String]
+  private let temperature: Temperature
+  /// Words for the table of text, one for each answer.
+  let names: [String]
+
+  /// Nil for answers by image.
+  ///
+  /// - Throws: without a table that has the column.
+  init?(_ arguments: ParsedArguments, _ sources: [ImageSource], _ temperature: Temperature) throws {
+    guard arguments.value(of: AnswerUnit.option) == .lesion else { return nil }
+    guard let path = arguments[MetadataOptions.table] else {
+      throw DermaFusionError.missingCompanion("--by lesion", companions: "'\(MetadataOptions.table.display)'")
+    }
+    let table = try CSVTable(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
+    guard let column = try table.column(among: ["lesion_id"]) else { throw table.missing("lesion_id") }
+    let rows = try PatientColumns(table, MetadataOptions.reading(arguments)).names
+    let frames = FrameRows(rows, sources)
+    let matches = ImageMatches(
+      images: sources.map { frames.listed($0) }, rows: rows, folder: FileBytes.currentFolder)
+    var lesions: [[UInt8]: String] = [:]
+    for (source, outcome) in zip(sources, matches.outcomes) {
+      guard case .row(let row) = outcome, table.rows[row].known(column) != nil else { continue }
+      lesions[source.name.imageKey] = try table.name(column, of: table.rows[row])
+    }
+    self.lesions = lesions
+    self.temperature = temperature
+    let grouped = Dictionary(grouping: sources.map(\.name)) { Self.key($0, lesions) }
+    names = grouped.values.map { Self.name(lesions[$0[0].imageKey], $0) }
+  }
+
+  /// A lesion and an image may have the same name.
+  private static func key(_ image: String, _ lesions: [[UInt8]: String]) -> [UInt8] {
+    lesions[image.imageKey].map { [0] + $0.imageKey } ?? image.imageKey
+  }
+
+  private static func name(_ lesion: String?, _ images: [String]) -> String {
+    guard let lesion else { return images[0] }
+    return "\(lesion), \(images.count) \(images.count == 1 ? "image" : "images")"
+  }
+
+  mutating func add(_ name: String, _ result: Classification) {
+    let key = Self.key(name, lesions)
+    if photographs[key] == nil { order.append(key) }
+    photographs[key, default: []].append(Photograph(name: name, result: result))
+  }
+
+  var answers: [Answer] {
+    order.compactMap { photographs[$0] }.map { photographs in
+      Answer(
+        lesion: lesions[photographs[0].name.imageKey], photographs: photographs,
+        classification: .combined(photographs.map(\.result), temperature))
+    }
+  }
+
+  /// Writes the answers, and notes on lesions whose images disagree.
+  ///
+  /// - Returns: the counts of the answers.
+  func write(
+    _ arguments: ParsedArguments, to destination: inout ResultDestination, submission: ISICSubmission?,
+    labels: Labels, terminal: Terminal
+  ) throws -> BatchSummary {
+    let form = LesionForm(
+      format: arguments.value(of: ClassifyOptions.format), destination: destination, answers: self,
+      submission: submission, labels: labels, terminal: terminal)
+    destination.writer.header = form.header
+    destination.writer.separator = form.separator
+    var summary = BatchSummary()
+    summary.unit = "lesion"
+    let answers = answers
+    for answer in answers {
+      try destination.writer.write(form.text(answer))
+      summary.add(answer.classification)
+    }
+    let notes = arguments[Flag.quiet] ? [] : answers.compactMap(\.disagreement)
+    for note in notes.prefix(TestList.namedCount) { terminal.note("Note: \(note).") }
+    if notes.count > TestList.namedCount {
+      terminal.note(
+        "Note: the images of \(notes.count - TestList.namedCount) more lesions have different classes or risks."
+      )
+    }
+    return summary
+  }
+}
+
+/// How answers by lesion are written.
+private struct LesionForm {
+  let header: String
+  var separator = ""
+  let text: (LesionAnswers.Answer) -> String
+
+  init(
+    format: OutputFormat, destination: ResultDestination, answers: LesionAnswers, submission: ISICSubmission?,
+    labels: Labels, terminal: Terminal
+  ) {
+    let width = destination.isSeen ? terminal.width : nil
+    let usesColour = destination.isSeen && terminal.usesColour
+    switch format {
+    case .json:
+      header = ""
+      text = { $0.json.text + "\n" }
+    case .csv:
+      let columns = ClassificationCSV(labels: labels, options: destination.options)
+      header = "lesion_id,images,\(columns.header)"
+      text = { answer in
+        let names = answer.photographs.map { ClassificationCSV.identifier($0.name) }.joined(separator: " ")
+        let result = ReportedResult(answer.classification, imageName: answer.photographs[0].name)
+        let start = ClassificationCSV.line([answer.lesion ?? "", names], isForTerminal: width != nil)
+          .dropLast()
+        return "\(start),\(columns.row(result, isForTerminal: width != nil))"
+      }
+    case .isic:
+      guard let submission else { preconditionFailure("isic without a submission") }
+      header = submission.header(first: "lesion_id")
+      text = { answer in
+        submission.row(
+          answer.classification,
+          name: answer.lesion ?? ClassificationCSV.identifier(answer.photographs[0].name),
+          isForTerminal: width != nil)
+      }
+    case .text where destination.isTable:
+      let table = BatchTable(names: answers.names, labels: labels, width: width, usesColour: usesColour)
+      header = table.header
+      text = { answer in
+        table.row(
+          answer.classification, imageName: answer.name,
+          others: answer.disagreement == nil ? [] : ["images disagree"])
+      }
+    case .text:
+      header = ""
+      separator = "\n"
+      let words = ClassificationText(width: width, usesColour: usesColour)
+      text = { words.text($0.classification, imageName: $0.name, timing: nil, shares: nil) }
+    }
+  }
+}
