@@ -193,7 +193,9 @@ let package = Package(
     // Unit test bundles
     tests("SystemModuleTests", ["SystemModule", "TestFiles"]),
     tests("FilesTests", ["ReferenceLayers"] + ground),
-    tests("ImageCodecsTests", ["TestImages", "TestFiles", "ReferenceLayers"] + imageFiles + ground),
+    tests(
+      "ImageCodecsTests",
+      ["DermaFusion", "Evaluation", "TestImages", "TestFiles", "ReferenceLayers"] + imageFiles + ground),
     tests("ImagePipelineTests", ["ImagePipeline", "TestImages", "ReferenceLayers"]),
     tests(
       "TensorModuleTests",

@@ -94,7 +94,7 @@ public func describeClassifier(
   make(result, error) { () throws(DermaFusionError) in
     let description = try Handles.classifier(classifier).classifier.description(
       for: .program, formats: ImageDecoder.formats, endings: ImageDecoder.readableEndings)
-    return StoredResult(nil, json: description.text)
+    return CResult(nil, json: description.text)
   }
 }
 
@@ -110,7 +110,7 @@ public func readTable(
     let answer = try MetadataTable.answer(
       bytes(table, size, "table", limit: MetadataTable.byteLimit), to: Array(request.utf8),
       in: FileBytes.currentFolder)
-    return StoredResult(nil, json: answer.text)
+    return CResult(nil, json: answer.text)
   }
 }
 
@@ -121,7 +121,7 @@ public func imageIdentifier(
 ) -> dermafusion_status {
   make(result, error) { () throws(DermaFusionError) in
     guard let path = try CText.read(path, "path") else { throw .null("path") }
-    return StoredResult(nil, json: JSONValue.string(path.imageIdentifier ?? path).text)
+    return CResult(nil, json: JSONValue.string(path.imageIdentifier ?? path).text)
   }
 }
 
@@ -136,7 +136,7 @@ public func listImages(
     let leftOut =
       (images.leftOut.words.map { ["\(folder): left out: \($0)"] } ?? [])
       + (images.leftOut.copyWords.map { ["\(folder): \($0)"] } ?? [])
-    return StoredResult(
+    return CResult(
       nil,
       json: JSONValue.object([
         "images": .strings(images.paths),
@@ -227,7 +227,7 @@ public func explainPixels(
 
 private func make(
   _ target: UnsafeMutablePointer<dermafusion_result>?, _ error: UnsafeMutablePointer<dermafusion_error>?,
-  _ body: () throws(DermaFusionError) -> StoredResult
+  _ body: () throws(DermaFusionError) -> CResult
 ) -> dermafusion_status {
   target?.pointee = 0
   return status(error) { () throws(DermaFusionError) in
@@ -245,7 +245,7 @@ public func viewResult(
     guard let view else { throw .null("view") }
     let size = view.pointee.size
     try fill(
-      view, size: size, atLeast: StoredResult.firstViewSize, "view", with: Handles.result(result).view)
+      view, size: size, atLeast: CResult.firstViewSize, "view", with: Handles.result(result).view)
   }
 }
 
@@ -258,7 +258,7 @@ public func mapOfResult(
     guard let map else { throw .null("map") }
     let size = map.pointee.size
     try fill(
-      map, size: size, atLeast: StoredResult.firstMapSize, "map", with: Handles.result(result).map(index))
+      map, size: size, atLeast: CResult.firstMapSize, "map", with: Handles.result(result).map(index))
   }
 }
 

@@ -7,7 +7,7 @@ import SystemModule
 struct Handles: Sendable {
   enum Content: Sendable {
     case classifier(OpenClassifier)
-    case result(StoredResult)
+    case result(CResult)
   }
 
   private static let shared = Locked(Handles())
@@ -30,7 +30,7 @@ struct Handles: Sendable {
     return classifier
   }
 
-  static func result(_ handle: dermafusion_result) throws(DermaFusionError) -> StoredResult {
+  static func result(_ handle: dermafusion_result) throws(DermaFusionError) -> CResult {
     let content = shared.withLock { $0.contents[handle] }
     guard case .result(let result) = content else { throw unknown(handle, kind: "result") }
     return result

@@ -45,12 +45,12 @@ struct ImageCall {
     return known
   }
 
-  func answer(file: [UInt8]) throws(DermaFusionError) -> StoredResult {
-    StoredResult(try classifier.run(request, onFile: file))
+  func answer(file: [UInt8]) throws(DermaFusionError) -> CResult {
+    CResult(try classifier.run(request, onFile: file))
   }
 
-  func answer(_ image: PixelImage) throws(DermaFusionError) -> StoredResult {
-    StoredResult(try classifier.run(request, on: image))
+  func answer(_ image: PixelImage) throws(DermaFusionError) -> CResult {
+    CResult(try classifier.run(request, on: image))
   }
 }
 

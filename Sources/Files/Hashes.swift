@@ -244,23 +244,3 @@ struct SHA256State: Sendable {
 private func rotateRight(_ word: UInt32, _ count: UInt32) -> UInt32 {
   word &>> count | word &<< (32 &- count)
 }
-
-/// The checksum of zlib and PNG (polynomial 0xEDB88320, reflected).
-package enum CRC32 {
-  package static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    unsafe bytes.withUnsafeBufferPointer { bytes in
-      unsafe table.withUnsafeBufferPointer { table in
-        var remainder = ~UInt32(0)
-        for index in 0..<bytes.count {
-          remainder =
-            unsafe table[Int(UInt8(truncatingIfNeeded: remainder) ^ bytes[index])] ^ remainder >> 8
-        }
-        return ~remainder
-      }
-    }
-  }
-
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
-  }
-}

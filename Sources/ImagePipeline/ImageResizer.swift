@@ -380,15 +380,3 @@ extension ImageResizer {
     unsafe parts.deallocate()
   }
 }
-
-/// A way from one image's pixels to a square: a part of the image is resized, and a part of that is kept.
-struct Frame: Equatable {
-  /// What is resized.
-  var region: ImageResizer.Region
-  /// What the region is resized to, in pixels.
-  var (width, height): (Int, Int)
-  /// The part of the resized region that is kept.
-  var window: ImageResizer.Region
-  /// The side of the square that the kept part lies in the middle of.
-  var size: Int
-}

@@ -77,20 +77,18 @@ package struct ImageDamage: Sendable, Equatable {
   package var isSevere: Bool { share >= Self.severeShare }
 }
 
-/// What an image file says about the patient.
+/// What an image file says about the patient, in its own words: those of DICOM.
 package struct FilePatient: Sendable, Equatable {
-  /// Within the ages that are accepted.
-  package let ageInYears: Double?
-  /// A sex by its name.
-  package let sex: String?
-  /// A site by its name.
-  package let site: String?
+  package var age = ""
+  package var birthDate = ""
+  /// The day on which the image was taken.
+  package var date = ""
+  package var sex = ""
+  /// The regions of the body that it shows.
+  package var regions: [String] = []
+  package var bodyPart = ""
 
-  package init(ageInYears: Double? = nil, sex: String? = nil, site: String? = nil) {
-    self.ageInYears = ageInYears
-    self.sex = sex
-    self.site = site
-  }
+  package init() {}
 }
 
 /// An image after preprocessing, with every stage to look at. The resized image is stored. Each other stage is computed when

@@ -52,9 +52,9 @@ package struct MetadataVector: Sendable, Equatable {
   /// Age / 100, clamped to 0...1; 0 when it is missing.
   package let age: Float
   package let isAgeMissing: Bool
-  /// Among `Sex`.
+  /// Among the sexes of the model's configuration.
   package let sexIndex: Int
-  /// Among `BodySite`.
+  /// Among its sites.
   package let siteIndex: Int
 
   package init(age: Float, isAgeMissing: Bool, sexIndex: Int, siteIndex: Int) {
@@ -88,9 +88,9 @@ package struct FusionHead: Sendable {
     let encoded = 2 + fusion.sexEmbeddingSize + fusion.siteEmbeddingSize
     let epsilon = fusion.layerNormEpsilon
     sexEmbedding = try weights.embedding(
-      "sex_embedding", count: Sex.allCases.count, size: fusion.sexEmbeddingSize)
+      "sex_embedding", count: fusion.sexCount, size: fusion.sexEmbeddingSize)
     siteEmbedding = try weights.embedding(
-      "site_embedding", count: BodySite.allCases.count, size: fusion.siteEmbeddingSize)
+      "site_embedding", count: fusion.siteCount, size: fusion.siteEmbeddingSize)
     metadataDense = try weights.dense("metadata_dense", inputs: encoded, outputs: fusion.metadataSize)
     metadataNorm = try weights.layerNorm("metadata_norm", count: fusion.metadataSize, epsilon: epsilon)
     hidden = try weights.dense(

@@ -87,4 +87,29 @@ import Testing
     #expect(Sex(name: "FEMALE") == .female)
     #expect(Sex(name: "f") == nil)
   }
+
+  /// Another order or another word would be another patient to the model.
+  @Test(arguments: [
+    (
+      #"["male","female","unknown"]"#, #"["female","male","unknown"]"#,
+      #""metadata.sexes" has "female" at index 0"#
+    ),
+    (#"["male","female","unknown"]"#, #"["male","female"]"#, #""metadata.sexes" has nothing at index 2"#),
+    (#""upper extremity"]"#, #""upper extremity","palm"]"#, #""metadata.sites" has "palm" at index 15"#),
+    ("lower extremity", "lower_extremity", #"encodes "lower extremity" there"#),
+  ])
+  func aModelEncodesPatientsAsThisSoftwareDoes(from: String, to: String, says: String) throws {
+    let text = #"""
+      {"format_version":1,"name":"m","version":"1","architecture":"tf_efficientnet_lite0","padding":"symmetric",
+       "batch_norm_epsilon":0.001,"temperature":1,"preprocessing":{"size":224,"color_constancy":{"method":"shades_of_gray","p":6,"rounding":"round"},
+       "mean":[0,0,0],"std":[1,1,1]},"metadata":{"sexes":["male","female","unknown"],"sites":["abdomen","acral","back",
+       "chest","ear","face","foot","genital","hand","lower extremity","neck","scalp","trunk","unknown",
+       "upper extremity"]},"fusion":null}
+      """#
+    try ModelConfiguration(parsing: Array(text.utf8)).requireKnownPatients()
+    #expect(text.contains(from))
+    let other = try ModelConfiguration(parsing: Array(text.replacing(from, with: to).utf8))
+    let error = #expect(throws: DermaFusionError.self) { try other.requireKnownPatients() }
+    #expect(error?.message.contains(says) == true, "\(error?.message ?? "none")")
+  }
 }

@@ -72,11 +72,6 @@ extension DermaFusionError {
       "\(quoted(key)) is \(shortened(found, to: 400)), and must be \(shortened(first, to: 400)), as in the ensemble's "
         + "first member")
   }
-  static func vocabularyDiffers(key: String, index: Int, expected: String?, found: String?) -> Self {
-    invalidModel(
-      "\(quoted(key)) has \(found.map(quoted) ?? "nothing") at index \(index), and this software encodes "
-        + "\(expected.map(quoted) ?? "nothing") there")
-  }
 }
 extension DermaFusionError {
   static func unexpectedEnd(offset: Int) -> Self {

@@ -54,7 +54,8 @@ import Testing
     #expect(
       configuration.fusion
         == .init(
-          sexEmbeddingSize: 4, siteEmbeddingSize: 8, metadataSize: 32, hiddenSize: 256, layerNormEpsilon: 1e-5
+          sexCount: 3, siteCount: 15, sexEmbeddingSize: 4, siteEmbeddingSize: 8, metadataSize: 32,
+          hiddenSize: 256, layerNormEpsilon: 1e-5
         ))
   }
 
@@ -297,22 +298,6 @@ import Testing
     expectError(
       .wrongCount(key: "preprocessing.std", expected: "3 numbers", found: 4), replacing: "0.229,0.224,0.225",
       with: "1,1,1,1")
-  }
-
-  @Test func vocabularyIsTheOneEncoded() {
-    expectError(
-      .vocabularyDiffers(key: "metadata.sexes", index: 0, expected: "male", found: "female"),
-      replacing: #"["male","female","unknown"]"#, with: #"["female","male","unknown"]"#)
-    expectError(
-      .vocabularyDiffers(key: "metadata.sexes", index: 2, expected: "unknown", found: nil),
-      replacing: #"["male","female","unknown"]"#, with: #"["male","female"]"#)
-    expectError(
-      .vocabularyDiffers(key: "metadata.sites", index: 15, expected: nil, found: "palm"),
-      replacing: #""upper extremity"]"#, with: #""upper extremity","palm"]"#)
-    expectError(
-      .vocabularyDiffers(
-        key: "metadata.sites", index: 9, expected: "lower extremity", found: "lower_extremity"),
-      replacing: "lower extremity", with: "lower_extremity")
   }
 
   @Test func errorsAreOneLine() {

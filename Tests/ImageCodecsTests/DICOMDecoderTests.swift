@@ -1,7 +1,7 @@
-import DermaFusion
 import ImagePipeline
 import Testing
 
+@testable import DermaFusion
 @testable import ImageCodecs
 
 @Suite struct DICOMDecoderTests {
@@ -136,7 +136,7 @@ import Testing
       ("19700501", "", nil),
       ("19701301", "20200101", nil), ("197005", "20200101", nil), ("19700501\\2", "20200101", nil),
     ] as [(String, String, Double?)] {
-      #expect(DICOMPatient.age(born: birth, on: day) == years, "\(birth) \(day)")
+      #expect(FilePatient.age(born: birth, on: day) == years, "\(birth) \(day)")
     }
     let dates = Self.element(0x0010_0030, "DA", Array("19700501".utf8))
     let study = Self.element(0x0008_0020, "DA", Array("20200501".utf8))
@@ -155,13 +155,14 @@ import Testing
       ("", nil),
       ("Torso", nil), ("Oral/genital", nil),
     ]
-    for (region, site) in sites { #expect(DICOMPatient.site([region]) == site, "\(region)") }
-    #expect(DICOMPatient.site(["Back", "Skin of back"]) == .back)
-    #expect(DICOMPatient.site(["Back", "Neck"]) == nil)
+    for (region, site) in sites { #expect(FilePatient.site([region]) == site, "\(region)") }
+    #expect(FilePatient.site(["Back", "Skin of back"]) == .back)
+    #expect(FilePatient.site(["Back", "Neck"]) == nil)
   }
 
   @Test func whatIsGivenStays() throws {
-    let file = FilePatient(ageInYears: 40, sex: "female", site: "back")
+    var file = FilePatient()
+    (file.age, file.sex, file.bodyPart) = ("040Y", "F", "BACK")
     let given = try PatientMetadata(ageInYears: 50, site: .ear)
     #expect(given.filled(from: file) == (try PatientMetadata(ageInYears: 50, sex: .female, site: .ear)))
     #expect(given.filled(from: nil) == given)

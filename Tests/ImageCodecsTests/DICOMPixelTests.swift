@@ -195,7 +195,7 @@ import Testing
       try ImageDecoder.decode(file, part: .whole, limits: DecodingLimits(seconds: 0))
     }
     // The same region many times is one; of many others nobody knows which counts.
-    #expect(try ImageDecoder.decode(file, part: .whole).patient?.site == "back")
+    #expect(try ImageDecoder.decode(file, part: .whole).patient?.site == .back)
     let others = files.file(more: sequence((0..<200).map { item("Region \($0)") } + [item("Skin of back")]))
     #expect(try ImageDecoder.decode(others, part: .whole).patient?.site == nil)
   }

@@ -1,4 +1,4 @@
-import Files
+import Evaluation
 import ImagePipeline
 import TestImages
 

@@ -208,7 +208,7 @@ enum CalibrateCommand: Command {
   private static func seenList(of folder: String) throws -> CSVTable? {
     let path = "\(folder)/\(TrainingList.relativePath)"
     return FileBytes.isThere(path)
-      ? try CSVTable(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path) : nil
+      ? try CSVTable(ofImages: FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path) : nil
   }
 
   /// The list with the images of the fit, by their names in the table: `evaluate` will say that the model was calibrated

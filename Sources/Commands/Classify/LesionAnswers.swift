@@ -116,7 +116,7 @@ struct LesionAnswers {
     guard let column = try table.column(among: ["lesion_id"]) else { throw table.missing("lesion_id") }
     let rows = try PatientColumns(table, MetadataOptions.reading(arguments)).names
     let frames = FrameRows(rows, sources)
-    let matches = ImageMatches(
+    let matches = RowAssignment(
       images: sources.map { frames.listed($0) }, rows: rows, folder: FileBytes.currentFolder)
     var lesions: [[UInt8]: String] = [:]
     for (source, outcome) in zip(sources, matches.outcomes) {

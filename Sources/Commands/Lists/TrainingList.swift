@@ -27,7 +27,7 @@ struct TrainingList: Sendable {
 
   /// - Throws: naming the file, line, column and value.
   init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
-    let table = try CSVTable(bytes, path: path)
+    let table = try CSVTable(ofImages: bytes, path: path)
     let image = try table.column("image_id")
     let lesion = try table.column("lesion_id")
     let split = try table.column("split")

@@ -188,22 +188,6 @@ extension Network {
   }
 }
 
-/// Pearson's correlation; nil when one of the two has no variance or is not finite.
-func correlation(_ a: [Float], _ b: [Float]) -> Double? {
-  precondition(a.count == b.count, "\(a.count) values correlated with \(b.count)")
-  let means = (
-    a.reduce(0) { $0 + Double($1) } / Double(a.count), b.reduce(0) { $0 + Double($1) } / Double(b.count)
-  )
-  var (ab, aa, bb) = (0.0, 0.0, 0.0)
-  for i in a.indices {
-    let (x, y) = (Double(a[i]) - means.0, Double(b[i]) - means.1)
-    ab += x * y
-    aa += x * x
-    bb += y * y
-  }
-  return aa > 0 && bb > 0 && ab.isFinite ? ab / (aa * bb).squareRoot() : nil
-}
-
 extension MapTrust {
   /// Runs of the network that measuring so many maps takes, those of the randomisation check left out.
   package static func runCount(maps: Int) -> Int {
@@ -312,33 +296,5 @@ extension Dense {
     let bias = preActivation([Float](repeating: 0, count: matrix.depth))
     return Dense(
       weight: weight, bias: bias, activation: activation, isExact: isExact, kernels: matrix.kernels)
-  }
-}
-
-/// Steele, Lea & Flood's SplitMix64 (2014): the same seed gives the same numbers with every compiler, which the
-/// standard library's generators and its `random(in:)` do not promise.
-package struct SplitMix64: Sendable {
-  private var state: UInt64
-
-  package init(seed: UInt64) { state = seed }
-
-  /// All 64-bit values, equally likely.
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
-  }
-
-  /// 0..<count, equally likely: Lemire's multiplication, drawing again where it would favour some.
-  package mutating func index(below count: Int) -> Int {
-    precondition(count > 0, "a number below \(count)")
-    let bound = UInt64(count)
-    let favoured = (0 &- bound) % bound
-    while true {
-      let product = next().multipliedFullWidth(by: bound)
-      if product.low >= favoured { return Int(product.high) }
-    }
   }
 }

@@ -48,6 +48,11 @@ public struct Model: Sendable {
   ) throws(DermaFusionError) {
     if needsClasses { try folder.configuration.requireClasses(file: folder.configurationPath) }
     folder.digest.prepare()
+    do throws(DermaFusionError) {
+      try folder.configuration.requireKnownPatients()
+    } catch {
+      throw error.named(folder.configurationPath)
+    }
     let network = try Network(folder, threadCount: threadCount, pool: pool)
     var configuration = folder.configuration
     if configuration.isTimms { configuration.classes = Labels.known(by: configuration) }

@@ -124,22 +124,3 @@ enum ExactInterval {
     return sum
   }
 }
-
-/// Images grouped by a name such as their lesion's, or by their unit of chance. Names are the same where their bytes are: Swift's strings are equal too
-/// where they only look the same.
-package struct NameGroups {
-  /// How many different names there are.
-  package let count: Int
-  /// Of each image, the place of its name among all in the order of their bytes.
-  package let ofEach: [Int]
-
-  package init(_ names: [String]) {
-    let keys = names.map { Array($0.utf8) }
-    let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
-    let places = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
-    count = sorted.count
-    ofEach = keys.map { places[$0]! }
-  }
-
-  package init(_ units: [ChanceUnit]) { self.init(units.map(\.key)) }
-}

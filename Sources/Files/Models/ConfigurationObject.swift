@@ -174,19 +174,6 @@ package struct ConfigurationObject {
     try value(key) == .null ? nil : object(key)
   }
 
-  /// Checks that an array of strings equals the one that this software encodes.
-  mutating func vocabulary(_ key: String, mustBe expected: [String]) throws(DermaFusionError) {
-    let found = try texts(key)
-    for index in 0..<max(expected.count, found.count) {
-      let expectedWord = index < expected.count ? expected[index] : nil
-      let foundWord = index < found.count ? found[index] : nil
-      guard expectedWord == foundWord else {
-        throw .invalidModel(
-          "\(quoted(fullKey(key))) has \(foundWord.map(quoted) ?? "nothing") at index \(index), and this software "
-            + "encodes \(expectedWord.map(quoted) ?? "nothing") there")
-      }
-    }
-  }
 }
 
 extension ConfigurationObject {

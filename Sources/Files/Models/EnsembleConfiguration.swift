@@ -79,6 +79,7 @@ extension ModelConfiguration {
       precision: members.first { $0.precision != .float32 }?.precision ?? .float32,
       batchNormEpsilon: members[0].batchNormEpsilon, classes: members[0].classes,
       temperature: ensemble.temperature, preprocessing: members[0].preprocessing,
+      sexes: members[0].sexes, sites: members[0].sites,
       fusion: members.lazy.compactMap { $0.fusion }.first, abstention: nil)
   }
 

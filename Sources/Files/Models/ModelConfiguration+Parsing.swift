@@ -38,11 +38,13 @@ extension ModelConfiguration {
     preprocessing = try PreprocessingConfiguration(try root.object("preprocessing"))
 
     var metadata = try root.object("metadata")
-    try metadata.vocabulary("sexes", mustBe: Sex.allCases.map { $0.rawValue })
-    try metadata.vocabulary("sites", mustBe: BodySite.allCases.map { $0.rawValue })
+    let (sexes, sites) = (try metadata.texts("sexes"), try metadata.texts("sites"))
+    (self.sexes, self.sites) = (sexes, sites)
     try metadata.requireNoOtherKeys()
 
-    fusion = try root.objectOrNull("fusion").map { (object) throws(DermaFusionError) in try Fusion(object) }
+    fusion = try root.objectOrNull("fusion").map { (object) throws(DermaFusionError) in
+      try Fusion(object, sexCount: sexes.count, siteCount: sites.count)
+    }
     // Configurations written before there was abstention do without the key.
     if root["abstention"] == nil {
       abstention = nil
@@ -101,8 +103,9 @@ extension PreprocessingConfiguration {
 extension ModelConfiguration.Fusion {
   private static let sizes = 1...65_536
 
-  init(_ object: ConfigurationObject) throws(DermaFusionError) {
+  init(_ object: ConfigurationObject, sexCount: Int, siteCount: Int) throws(DermaFusionError) {
     var object = object
+    (self.sexCount, self.siteCount) = (sexCount, siteCount)
     sexEmbeddingSize = try object.integer("sex_embedding_size", in: Self.sizes)
     siteEmbeddingSize = try object.integer("site_embedding_size", in: Self.sizes)
     metadataSize = try object.integer("metadata_size", in: Self.sizes)

@@ -12,6 +12,20 @@ public enum Precision: String, Sendable, CaseIterable {
   case int8
 }
 
+/// What a lesion of a class is. Risk follows from it.
+public enum Malignancy: String, Sendable, CaseIterable {
+  /// Cancer.
+  case malignant
+  /// It may become cancer.
+  case preMalignant = "pre-malignant"
+  /// Neither.
+  case benign
+}
+
+#if !hasFeature(Embedded)
+  extension Malignancy: Codable {}
+#endif
+
 /// What `config.json` says of a model: everything that software needs besides the weights. Parsed strictly: a key that
 /// is missing, unknown, of another type or out of range is an error, so no model runs on a guess.
 package struct ModelConfiguration: Sendable, Equatable {
@@ -33,6 +47,8 @@ package struct ModelConfiguration: Sendable, Equatable {
 
   /// The sizes of the head that joins the patient's metadata to the image's features.
   package struct Fusion: Sendable, Equatable {
+    /// Rows of the embedding tables.
+    package let (sexCount, siteCount): (Int, Int)
     /// Numbers per sex in the embedding table.
     package let sexEmbeddingSize: Int
     /// Numbers per body site in the embedding table.
@@ -104,6 +120,8 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let temperature: Double
   /// The way from an image to the network's input.
   package let preprocessing: PreprocessingConfiguration
+  /// The sexes and the sites that the model encodes, in order; empty if the file says nothing about patients.
+  package let (sexes, sites): ([String], [String])
   /// The metadata head, or nil for a model that sees the image alone.
   package let fusion: Fusion?
   /// When the model does not answer, or nil for a model that was not fitted for it.

@@ -50,6 +50,7 @@ extension ModelConfiguration {
     pooling = try Self.knownPooling(&root, size: preprocessing.size)
     (classes, outputs) = try Self.classes(timm: &root, &settings)
     temperature = 1
+    (sexes, sites) = ([], [])
     fusion = nil
     abstention = nil
     isTimms = true

@@ -58,9 +58,7 @@ package struct CSVTable: Equatable, Sendable {
   package let header: [String]
   /// Notes on how the text was read.
   package let notes: [String]
-  /// Whether `classify` wrote the table.
-  package let isOfClassify: Bool
-  /// Whether names in the table are marked as text for spreadsheets: those that `classify` or `evaluate --predictions` wrote.
+  /// Whether names in the table are marked as text for spreadsheets.
   let marksNames: Bool
   private let text: ArraySlice<UInt8>
   private let separator: UInt8
@@ -75,7 +73,10 @@ package struct CSVTable: Equatable, Sendable {
   /// - Parameters:
   ///   - bytes: fewer than 4 GB.
   ///   - path: for the messages.
-  package init(_ bytes: [UInt8], path: String) throws(DermaFusionError) {
+  ///   - marksNames: true for the header of a table whose names are marked as text for spreadsheets.
+  package init(
+    _ bytes: [UInt8], path: String, marksNames: (_ header: [String]) -> Bool = { _ in false }
+  ) throws(DermaFusionError) {
     self.path = path
     (text, notes) = try CSVText.read(bytes, path: path)
     precondition(text.endIndex <= UInt32.max, "a table of \(text.count) bytes, at most \(UInt32.max)")
@@ -107,8 +108,7 @@ package struct CSVTable: Equatable, Sendable {
     self.header = header
     self.starts = starts
     self.steps = steps
-    isOfClassify = Self.isOfClassify(header)
-    marksNames = isOfClassify || ["image_id", "label", "abstain"].allSatisfy(header.contains)
+    self.marksNames = marksNames(header)
   }
 
   /// True if R's `write.table` gave the first field of each row no name in the header. It writes these fields in quotes, or, with
@@ -198,16 +198,6 @@ package struct CSVTable: Equatable, Sendable {
     return codes.isEmpty ? nil : codes.sorted()
   }
 
-  /// The columns `NAME_5` to `NAME_1` of the ISIC archive, from the most exact to the most general.
-  package static func hierarchy(_ name: String) -> [String] { (1...5).reversed().map { "\(name)_\($0)" } }
-
-  /// A person may have removed some of the columns that `classify` wrote, or written them in another letter case.
-  private static func isOfClassify(_ header: [String]) -> Bool {
-    let names = Set(header.map { $0.lowercased() })
-    guard names.contains("class") else { return false }
-    return !names.isDisjoint(with: ["abstain", "disclaimer", "modelsha256", "summary"])
-      || (names.contains("probability") && !names.isDisjoint(with: ["name", "risk"]))
-  }
 }
 
 extension CSVTable {

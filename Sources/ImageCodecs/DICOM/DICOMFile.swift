@@ -28,12 +28,8 @@ struct DICOMFile {
   /// The ICC profile of the colours.
   private var profile: DICOMElement?
   private(set) var palette = DICOMPalette()
-  private(set) var patientSex = ""
-  private(set) var patientAge = ""
-  private(set) var birthDate = ""
-  private(set) var bodyPart = ""
-  /// The different code meanings of the anatomic regions, of many the first.
-  private(set) var regions: [String] = []
+  /// Of the different code meanings of the anatomic regions, if they are many, it has the first.
+  private var found = FilePatient()
   private var statedHighBit: Int?
   private var pixelAspect: [Double] = []
   private var pixelSpacings: [Int: [Double]] = [:]
@@ -87,10 +83,14 @@ struct DICOMFile {
     return ColorProfile.foreignName(icc: UnsafeRawBufferPointer(rebasing: bytes[profile.value]))
   }
 
-  /// The day on which the image was taken.
-  var date: String {
+  /// What the file says of the patient; nil where it says nothing.
+  var patient: FilePatient? {
+    if found == FilePatient() { return nil }
+    var patient = found
     // Of the study, the acquisition, the content.
-    [0x0008_0020, 0x0008_0022, 0x0008_0023].lazy.compactMap { dates[$0] }.first { !$0.isEmpty } ?? ""
+    patient.date =
+      [0x0008_0020, 0x0008_0022, 0x0008_0023].lazy.compactMap { dates[$0] }.first { !$0.isEmpty } ?? ""
+    return patient
   }
 
   private mutating func read(
@@ -99,10 +99,10 @@ struct DICOMFile {
     switch element.tag {
     case 0x0008_0020, 0x0008_0022, 0x0008_0023: dates[element.tag] = text(element)
     case 0x0008_2218, 0x5200_9229: try readRegions(element, elements, depth: 0)
-    case 0x0010_0030: birthDate = text(element)
-    case 0x0010_0040: patientSex = text(element)
-    case 0x0010_1010: patientAge = text(element)
-    case 0x0018_0015: bodyPart = text(element)
+    case 0x0010_0030: found.birthDate = text(element)
+    case 0x0010_0040: found.sex = text(element)
+    case 0x0010_1010: found.age = text(element)
+    case 0x0018_0015: found.bodyPart = text(element)
     case 0x0028_0030, 0x0018_1164, 0x0018_2010: pixelSpacings[element.tag] = numbers(element)
     case 0x0028_0002: samples = number(element)
     case 0x0028_0004: photometricInterpretation = text(element)
@@ -132,13 +132,13 @@ struct DICOMFile {
     _ sequence: DICOMElement, _ elements: DICOMElements, depth: Int
   ) throws(DermaFusionError) {
     try elements.forEachItem(of: sequence, depth: depth) { item throws(DermaFusionError) in
-      if regions.count == Self.regionLimit { return }
+      if found.regions.count == Self.regionLimit { return }
       try elements.forEach(in: item, isImplicit: sequence.hasImplicitItems, depth: depth + 1) {
         element throws(DermaFusionError) in
         switch (sequence.tag, element.tag) {
         case (0x0008_2218, 0x0008_0104):
           let region = text(element)
-          if !regions.contains(region) { regions.append(region) }
+          if !found.regions.contains(region) { found.regions.append(region) }
         // Images of several frames keep it with what their frames share.
         case (0x5200_9229, 0x0020_9071), (0x0020_9071, 0x0008_2218):
           try readRegions(element, elements, depth: depth + 1)

@@ -33,7 +33,7 @@ package struct MetadataTable: Sendable {
   package init(
     _ bytes: [UInt8], path: String, reading: PatientReading = PatientReading()
   ) throws(DermaFusionError) {
-    table = try CSVTable(bytes, path: path)
+    table = try CSVTable(ofImages: bytes, path: path)
     columns = try PatientColumns(table, reading)
   }
 
@@ -49,7 +49,7 @@ package struct MetadataTable: Sendable {
   package func rows(
     of images: [ListedImage], in folder: String? = nil
   ) throws(DermaFusionError) -> Rows {
-    let matches = ImageMatches(images: images, rows: columns.names, folder: folder)
+    let matches = RowAssignment(images: images, rows: columns.names, folder: folder)
     try matches.requireRow()
     return Rows(table, columns, images, matches)
   }
@@ -66,7 +66,7 @@ package struct MetadataTable: Sendable {
     package let notes: [String]
 
     fileprivate init(
-      _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: ImageMatches
+      _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment
     ) {
       entries = matches.outcomes.map { outcome -> Result<Entry, DermaFusionError>? in
         switch outcome {
@@ -100,7 +100,7 @@ package struct MetadataTable: Sendable {
     }
 
     private static func notes(
-      _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: ImageMatches,
+      _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment,
       _ entries: [Result<Entry, DermaFusionError>?]
     ) -> [String] {
       let unlisted = matches.outcomes.indices.filter { matches.outcomes[$0] == .none }

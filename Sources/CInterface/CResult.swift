@@ -7,7 +7,7 @@ import SystemModule
 /// A result in memory that C programs read.
 ///
 /// `@unchecked Sendable`: the memory is written before anyone else has the object, and freed with it.
-final class StoredResult: @unchecked Sendable {
+final class CResult: @unchecked Sendable {
   private let classification: Classification?
   private let json: UnsafeMutablePointer<CChar>
   private let jsonSize: Int

@@ -6,7 +6,7 @@ import Testing
 @testable import DermaFusion
 
 /// Random tables against the rule as it is written, without a thought for its time.
-@Suite struct ImageMatchesReferenceTests {
+@Suite struct RowAssignmentReferenceTests {
   private static let folder = "/w/d"
   private static let names = [
     "a.jpg", "A.jpg", "a.png", "a", "a.jpg.jpg", "a.JPG", "\u{E9}.jpg", "e\u{301}.jpg", "\u{C9}.jpg", "NA",
@@ -43,7 +43,7 @@ import Testing
     (path.hasPrefix("/") ? [UInt8(ascii: "/")] : []) + parts(path).joined(separator: [UInt8(ascii: "/")])
   }
 
-  private static func fold(_ bytes: [UInt8], _ form: ImageMatches.Form) -> String {
+  private static func fold(_ bytes: [UInt8], _ form: RowAssignment.Form) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     switch form {
     // As numbers: strings of one look are equal.
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// The strength of a match within its form: 0 is the strongest.
-  private static func place(_ row: String, _ file: File, _ form: ImageMatches.Form) -> Int? {
+  private static func place(_ row: String, _ file: File, _ form: RowAssignment.Form) -> Int? {
     let identifier = bytes(file.path.imageIdentifier ?? "")
     let name = file.parts[file.parts.count - 1]
     let key = fold(plain(row), form)
@@ -83,7 +83,7 @@ import Testing
   private static func reference(_ files: [File], _ rows: [String]) -> [Int?] {
     var found: [Int?] = files.map { _ in nil }
     var openRows = Set(rows.indices)
-    for form in ImageMatches.Form.allCases {
+    for form in RowAssignment.Form.allCases {
       let openFiles = files.indices.filter { found[$0] == nil }
       var rowsOfFile: [Int: [Int]] = [:]
       var refused: Set<Int> = []
@@ -147,7 +147,7 @@ import Testing
         if Bool.random(using: &random), row.hasSuffix(".jpg") { row.removeLast(4) }
         if !rows.contains(where: { Self.bytes($0) == Self.bytes(row) }) { rows.append(row) }
       }
-      let matches = ImageMatches(images: images, rows: ImageMatchesTests.names(rows), folder: Self.folder)
+      let matches = RowAssignment(images: images, rows: RowAssignmentTests.names(rows), folder: Self.folder)
       let found = matches.outcomes.map { outcome -> Int? in
         switch outcome {
         case .row(let row): row

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DermaFusion
 
-@Suite struct ImageMatchesTests {
+@Suite struct RowAssignmentTests {
   /// The names in a table of one column.
   static func names(_ rows: [String]) -> TableNames {
     let text = "name,x\n" + rows.map { CSVCell.quoted($0) + ",1\n" }.joined()
@@ -17,8 +17,8 @@ import Testing
 
   private static func matches(
     _ images: [String], _ rows: [String], in folder: String? = nil
-  ) -> ImageMatches {
-    ImageMatches(images: images.map { ListedImage($0) }, rows: names(rows), folder: folder)
+  ) -> RowAssignment {
+    RowAssignment(images: images.map { ListedImage($0) }, rows: names(rows), folder: folder)
   }
 
   /// Each image's row, `-` for none, or `!` where it is refused.
@@ -26,7 +26,7 @@ import Testing
     words(Self.matches(images, rows, in: folder), rows)
   }
 
-  private func words(_ matches: ImageMatches, _ rows: [String]) -> [String] {
+  private func words(_ matches: RowAssignment, _ rows: [String]) -> [String] {
     matches.outcomes.map { outcome in
       switch outcome {
       case .row(let row): rows[row]
@@ -100,7 +100,7 @@ import Testing
       (["a.jpg", "f/a.jpg"], ["a.jpg", "f/a.jpg"]), (["f/f/a.jpg", "f/a.jpg"], ["f/a.jpg", "f/f/a.jpg"]),
       (["f/a.jpg"], ["!", "!"]),
     ] {
-      let found = ImageMatches(images: images, rows: Self.names(rows), folder: folder)
+      let found = RowAssignment(images: images, rows: Self.names(rows), folder: folder)
       #expect(words(found, rows) == expected, "\(rows)")
     }
   }
@@ -123,7 +123,7 @@ import Testing
   @Test func theEarlierFolderGoesBeforeWithinAForm() {
     func match(_ images: [(String, String, Int)], _ rows: [String]) -> [String] {
       let images = images.map { ListedImage($0.0, below: $0.1, rank: $0.2) }
-      return words(ImageMatches(images: images, rows: Self.names(rows), folder: "/w"), rows)
+      return words(RowAssignment(images: images, rows: Self.names(rows), folder: "/w"), rows)
     }
     #expect(match([("f2/a.jpg", "a.jpg", 1), ("f1/a.jpg", "a.jpg", 0)], ["a"]) == ["-", "a"])
     #expect(

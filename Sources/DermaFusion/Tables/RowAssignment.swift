@@ -7,7 +7,7 @@ import SystemModule
 /// what it matched takes part in no weaker one. Within a form the images of the earlier folder go before. If a form then finds two
 /// rows for an image, or two images for a row, all of them are refused. A row with a folder never belongs to an image that is
 /// known to lie in another folder. Images of one path are one file.
-package struct ImageMatches: Sendable {
+package struct RowAssignment: Sendable {
   /// The ways to name an image, strongest first.
   enum Form: CaseIterable {
     case path, wholeName, name, pathEnd, letterCase, unicodeForm
@@ -234,7 +234,7 @@ package struct ImageMatches: Sendable {
   }
 }
 
-extension ImageMatches {
+extension RowAssignment {
   /// - Throws: if there are images, and no row is or could be one of theirs.
   package func requireRow() throws(DermaFusionError) {
     guard !images.isEmpty, outcomes.allSatisfy({ $0 == .none }) else { return }

@@ -1,3 +1,6 @@
+import Files
+import SystemModule
+
 /// The region of the body on which the lesion lies, in the data set's fifteen names.
 ///
 /// The raw value is the name that people and files use (`lower extremity`, with a space).
@@ -139,20 +142,9 @@ public enum Sex: String, Sendable, CaseIterable {
   ]
 }
 
-/// What a lesion of a class is. Risk follows from it.
-public enum Malignancy: String, Sendable, CaseIterable {
-  /// Cancer.
-  case malignant
-  /// It may become cancer.
-  case preMalignant = "pre-malignant"
-  /// Neither.
-  case benign
-}
-
 #if !hasFeature(Embedded)
   extension BodySite: Codable {}
   extension Sex: Codable {}
-  extension Malignancy: Codable {}
 #endif
 
 /// How people and files write a patient's age.
@@ -194,4 +186,27 @@ package enum PatientAge {
     "months": 12, "w": 365.25 / 7, "week": 365.25 / 7, "weeks": 365.25 / 7, "d": 365.25, "day": 365.25,
     "days": 365.25,
   ]
+}
+
+extension ModelConfiguration {
+  /// Checks that the model encodes the sexes and the sites as this software does.
+  func requireKnownPatients() throws(DermaFusionError) {
+    if sexes.isEmpty, sites.isEmpty { return }
+    try Self.require("metadata.sexes", sexes, Sex.allCases.map { $0.rawValue })
+    try Self.require("metadata.sites", sites, BodySite.allCases.map { $0.rawValue })
+  }
+
+  private static func require(
+    _ key: String, _ found: [String], _ expected: [String]
+  ) throws(DermaFusionError) {
+    for index in 0..<max(expected.count, found.count) {
+      let expectedWord = index < expected.count ? expected[index] : nil
+      let foundWord = index < found.count ? found[index] : nil
+      guard expectedWord == foundWord else {
+        throw .invalidModel(
+          "\(quoted(key)) has \(foundWord.map(quoted) ?? "nothing") at index \(index), and this software "
+            + "encodes \(expectedWord.map(quoted) ?? "nothing") there")
+      }
+    }
+  }
 }

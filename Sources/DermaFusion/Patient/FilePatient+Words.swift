@@ -1,19 +1,16 @@
 import Files
 import ImagePipeline
 
-extension DICOMFile {
-  /// What the file says of the patient; nil where it says nothing that is understood.
-  var patient: FilePatient? {
-    let sex = Sex(word: patientSex).flatMap { $0 == .unknown ? nil : $0 }
-    let patient = FilePatient(
-      ageInYears: PatientAge.read(patientAge) ?? DICOMPatient.age(born: birthDate, on: date),
-      sex: sex?.rawValue, site: (DICOMPatient.site(regions) ?? DICOMPatient.site([bodyPart]))?.rawValue)
-    return patient == FilePatient() ? nil : patient
-  }
-}
+extension FilePatient {
+  /// In years; nil where the file says none that is accepted.
+  package var ageInYears: Double? { PatientAge.read(age) ?? Self.age(born: birthDate, on: date) }
 
-/// How DICOM writes what models ask about the patient.
-enum DICOMPatient {
+  /// Nil where the file says none that is understood.
+  package var knownSex: Sex? { Sex(word: sex).flatMap { $0 == .unknown ? nil : $0 } }
+
+  /// Nil where the file says none that is understood, or several.
+  package var site: BodySite? { Self.site(regions) ?? Self.site([bodyPart]) }
+
   /// The age on a day, as `PatientAge` would state it: in whole years, below two years in whole months.
   static func age(born birth: String, on day: String) -> Double? {
     guard let birth = date(birth), let day = date(day) else { return nil }

@@ -75,8 +75,8 @@ extension PatientMetadata {
   /// With what an image file says in the place of the fields that are not known.
   package func filled(from patient: FilePatient?) -> PatientMetadata {
     guard let patient else { return self }
-    let sex = sex == .unknown ? patient.sex.flatMap(Sex.init(name:)) ?? .unknown : sex
-    let site = site == .unknown ? patient.site.flatMap(BodySite.init(name:)) ?? .unknown : site
+    let sex = sex == .unknown ? patient.knownSex ?? .unknown : sex
+    let site = site == .unknown ? patient.site ?? .unknown : site
     do throws(DermaFusionError) {
       return try PatientMetadata(ageInYears: ageInYears ?? patient.ageInYears, sex: sex, site: site)
     } catch {
