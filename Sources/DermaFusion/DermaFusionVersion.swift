@@ -2,5 +2,5 @@
 /// (``ModelIdentity``).
 public enum DermaFusionVersion {
   /// Semantic version, `MAJOR.MINOR.PATCH`.
-  public static let current = "1.1.0"
+  public static let current = "1.2.0"
 }
