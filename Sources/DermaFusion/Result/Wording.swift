@@ -18,7 +18,9 @@ public enum Wording {
 
   /// That no class is suggested, and why.
   ///
-  /// - Parameter reasons: at least one.
+  /// - Parameters:
+  ///   - reasons: at least one.
+  ///   - language: of the sentence.
   public static func abstention(_ reasons: [AbstentionReason], in language: Language = .english) -> String {
     ([language["result.noClassification"]] + reasons.map { $0.sentence(in: language) })
       .joined(separator: " ")
@@ -103,7 +105,9 @@ extension ClassificationWarning {
 
   /// The warning in words, one sentence.
   ///
-  /// - Parameter detail: what it says of this image; nil where it says of many, or has no detail.
+  /// - Parameters:
+  ///   - detail: what it says of this image; nil where it says of many, or has no detail.
+  ///   - language: of the sentence.
   public func sentence(_ detail: String?, in language: Language = .english) -> String {
     if detail == nil, let text = language.text("withoutDetail.\(rawValue)") { return text }
     return language["warnings.\(rawValue)", values: detail.map { ["detail": $0] } ?? [:]]

@@ -6,7 +6,8 @@ from conftest import copies
 from test_answers import BETWEEN, change
 
 # Whatever the model says of a drawing.
-EXCLUDED = "if (answer?.result) Object.assign(answer.result, { risk: 'high', concern: 'bcc', urgent: false })"
+EXCLUDED = """if (answer?.result) Object.assign(answer.result, { risk: 'high', concern: 'bcc', urgent: false, summaries: {
+  en: 'Classification suggests melanocytic nevi (51%); basal cell carcinoma cannot be excluded (31%).' } })"""
 
 
 def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
@@ -95,7 +96,9 @@ def test_a_letter_to_a_dermatologist_is_one_page(visit, tmp_path):
     page.evaluate("() => { window.print = () => {}; }")
     change(on, EXCLUDED)
     on.scan()
-    lines = [f"week {week}: itches since spring, darker at the upper edge, bled once when scratched" for week in range(1, 13)]
+    lines = [
+        f"week {week}: itches since spring, darker at the upper edge, bled once when scratched" for week in range(1, 13)
+    ]
     page.get_by_label("Notes", exact=True).fill("\n".join(lines))
     page.get_by_role("button", name="Letter to a dermatologist").click()
     dialog = page.get_by_role("dialog", name="Letter to a dermatologist")

@@ -182,7 +182,9 @@ def test_a_table_tells_a_list_what_is_known(visit, tmp_path):
     page.get_by_text("patients.csv has rows for 2 of 3 photographs.").wait_for()
     page.locator(".batch-rows li").first.get_by_text("61 years, Male").wait_for()
     # The sentence that it is no diagnosis stands over the rows, not in each.
-    assert page.locator(".disclaimer").count() == 1 and "not a diagnosis" not in page.locator(".batch-rows").inner_text()
+    assert (
+        page.locator(".disclaimer").count() == 1 and "not a diagnosis" not in page.locator(".batch-rows").inner_text()
+    )
     # The answer before stands under what is wrong with the row.
     earlier = page.locator(".batch-rows li", has_text="robot")
     assert "The answer before the table" in earlier.inner_text() and "Suggests" in earlier.inner_text()

@@ -322,7 +322,7 @@ def row(result: Classification | DermaFusionError) -> dict[str, Any]:
         "name": prediction.get("name"),
         "probability": prediction.get("probability"),
     }
-    after = {
+    after: dict[str, Any] = {
         **{key: content[key] for key in ("risk", "concern", "urgent", "confidence")},
         **{key: content["metadata"][key] for key in ("age", "sex", "site")},
         "missing": " ".join(content["metadata"]["missing"]),
