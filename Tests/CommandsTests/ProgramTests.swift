@@ -114,6 +114,17 @@ import Testing
     #expect(array.values == pnm(width: 40, height: 33).suffix(40 * 33 * 3))
   }
 
+  @Test func aTableFromAPipeIsReadOnce() throws {
+    folder.write(pnm(), to: "image.ppm")
+    folder.write("image_id,lesion_id\nimage,L1\n", to: "table.csv")
+    try SmallModel.write(to: "\(folder.path)/model", size: 32)
+    let result = try shell(
+      "cat table.csv | $dermafusion classify image.ppm --metadata /dev/stdin --by lesion --format csv --model model"
+    )
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("\nL1,image,image,image.ppm,"), "\(result.output)")
+  }
+
   @Test func aPipeThatNobodyReadsEndsTheProgramQuietly() throws {
     // The reader has gone before the program writes: it takes one line, which is written first, and ends.
     let result = try shell(

@@ -12,14 +12,17 @@ struct BatchInput: Sendable {
   private let frameRows: FrameRows
 
   /// Reads the table and the folders, not the images.
-  init(_ arguments: ParsedArguments, terminal: Terminal) throws {
+  ///
+  /// - Parameter needsLesions: true if ``lesion(of:)`` is wanted.
+  init(_ arguments: ParsedArguments, terminal: Terminal, needsLesions: Bool = false) throws {
     self.arguments = arguments
     images = try ImageList(arguments.positionals)
     let table = try MetadataOptions.readTable(arguments)
     let frameRows = FrameRows(table?.names, images.sources)
     self.frameRows = frameRows
     self.table = try table?.rows(
-      of: images.sources.map { frameRows.listed($0) }, in: FileBytes.currentFolder)
+      of: images.sources.map { frameRows.listed($0) }, in: FileBytes.currentFolder,
+      needsLesions: needsLesions)
     modelFolder = try ModelLocation.folder(arguments, terminal: terminal)
     limits = DecodingOptions.limits(arguments)
     images.leftOut.note(on: terminal, isQuiet: arguments[Flag.quiet])
@@ -37,6 +40,9 @@ struct BatchInput: Sendable {
   func metadata(of source: ImageSource) throws -> PatientMetadata {
     try MetadataOptions.metadata(arguments, entry: table?.entry(ofImage: frameRows.name(of: source)))
   }
+
+  /// The name of an image's lesion in the table; nil where it names none.
+  func lesion(of source: ImageSource) -> String? { table?.lesion(ofImage: frameRows.name(of: source)) }
 
   /// Notes that the model was not fitted to abstain.
   func noteModel(_ classifier: Classifier, on terminal: Terminal) {

@@ -58,7 +58,8 @@ enum ClassifyCommand: Command {
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     try refuseCombinations(arguments)
-    let input = try BatchInput(arguments, terminal: terminal)
+    let isByLesion = arguments.value(of: AnswerUnit.option) == .lesion
+    let input = try BatchInput(arguments, terminal: terminal, needsLesions: isByLesion)
     let outputs = try input.outputs(
       arguments[ClassifyOptions.output].map { [(ClassifyOptions.output.display, $0)] } ?? [],
       terminal: terminal)
@@ -73,12 +74,11 @@ enum ClassifyCommand: Command {
     var runner = BatchRunner(arguments, terminal: terminal)
     let views = ImageViews(arguments)
     let text = destination.writer.text
-    let (includesTiming, explains) = (
-      arguments[ClassifyOptions.timing], arguments[ClassifyOptions.explainMetadata]
-    )
+    let includesTiming = arguments[ClassifyOptions.timing]
+    let explains = arguments[ClassifyOptions.explainMetadata]
     let language = arguments.value(of: CommandOption<Language>.language)
     var (unfamiliar, notDermoscopic) = (0, 0)
-    var lesions = try LesionAnswers(arguments, input.images.sources, classifier.temperature)
+    var lesions = isByLesion ? LesionAnswers(input, classifier.temperature) : nil
     do {
       try runner.run(
         destination.remaining, sideBySideOn: classifier,
@@ -96,12 +96,12 @@ enum ClassifyCommand: Command {
           let answer = try classifier.run(request, onFile: bytes, limits: input.limits)
           // The answer holds the pixels, which must not wait for their turn.
           return (
-            text: text(answer), name: source.name, classification: answer.classification,
+            text: isByLesion ? "" : text(answer), name: source.name, classification: answer.classification,
             isUnfamiliar: classifier.isUnfamiliar(answer)
           )
         }
       } consume: { result in
-        if lesions == nil { try destination.writer.write(result.text) }
+        if !isByLesion { try destination.writer.write(result.text) }
         lesions?.add(result.name, result.classification)
         if result.classification.abstention.reasons.contains(.notDermoscopic) {
           notDermoscopic += 1
@@ -128,6 +128,9 @@ enum ClassifyCommand: Command {
 
   private static func refuseByLesion(_ arguments: ParsedArguments) throws(DermaFusionError) {
     guard arguments.value(of: AnswerUnit.option) == .lesion else { return }
+    if arguments[MetadataOptions.table] == nil {
+      throw .missingCompanion("--by lesion", companions: "'\(MetadataOptions.table.display)'")
+    }
     for flag in [ClassifyOptions.explainMetadata, ClassifyOptions.timing, ClassifyOptions.resume]
     where arguments[flag] { throw .excludingOptions("--by lesion", flag.display) }
     if arguments.value(of: CommandOption<Language>.language) != .english {
@@ -189,7 +192,7 @@ enum ClassifyOptions {
       """)
   static let timing = Flag("timing", abstract: "Add the time that each image took to the output.")
 
-  /// What a command line adds to each result.
+  /// The options of a command line that add fields to each result.
   static func results(_ arguments: ParsedArguments) -> ResultOptions {
     let flags: [(Flag, ResultOptions)] = [
       (ImageViews.flag, .views), (explainMetadata, .metadataShares), (timing, .timing),

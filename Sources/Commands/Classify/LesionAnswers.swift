@@ -3,7 +3,7 @@ import Evaluation
 import Files
 import SystemModule
 
-/// What gets an answer of its own.
+/// The unit that gets an answer of its own.
 enum AnswerUnit: String, CaseIterable, Sendable {
   case image, lesion
 
@@ -60,7 +60,7 @@ struct LesionAnswers {
     let photographs: [Photograph]
     let classification: Classification
 
-    /// What text calls it.
+    /// Its name in text.
     var name: String { LesionAnswers.name(lesion, photographs.map(\.name)) }
 
     /// The classes and risks of the photographs; nil where they are the same.
@@ -104,25 +104,11 @@ struct LesionAnswers {
   /// Words for the table of text, one for each answer.
   let names: [String]
 
-  /// Nil for answers by image.
-  ///
-  /// - Throws: without a table that has the column.
-  init?(_ arguments: ParsedArguments, _ sources: [ImageSource], _ temperature: Temperature) throws {
-    guard arguments.value(of: AnswerUnit.option) == .lesion else { return nil }
-    guard let path = arguments[MetadataOptions.table] else {
-      throw DermaFusionError.missingCompanion("--by lesion", companions: "'\(MetadataOptions.table.display)'")
-    }
-    let table = try CSVTable(FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
-    guard let column = try table.column(among: ["lesion_id"]) else { throw table.missing("lesion_id") }
-    let rows = try PatientColumns(table, MetadataOptions.reading(arguments)).names
-    let frames = FrameRows(rows, sources)
-    let matches = RowAssignment(
-      images: sources.map { frames.listed($0) }, rows: rows, folder: FileBytes.currentFolder)
+  /// - Parameter temperature: of the model.
+  init(_ input: BatchInput, _ temperature: Temperature) {
+    let sources = input.images.sources
     var lesions: [[UInt8]: String] = [:]
-    for (source, outcome) in zip(sources, matches.outcomes) {
-      guard case .row(let row) = outcome, table.rows[row].known(column) != nil else { continue }
-      lesions[source.name.imageKey] = try table.name(column, of: table.rows[row])
-    }
+    for source in sources { lesions[source.name.imageKey] = input.lesion(of: source) }
     self.lesions = lesions
     self.temperature = temperature
     let grouped = Dictionary(grouping: sources.map(\.name)) { Self.key($0, lesions) }
@@ -183,7 +169,7 @@ struct LesionAnswers {
   }
 }
 
-/// How answers by lesion are written.
+/// The form in which answers by lesion are written.
 private struct LesionForm {
   let header: String
   var separator = ""

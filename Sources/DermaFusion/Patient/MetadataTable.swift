@@ -45,13 +45,29 @@ package struct MetadataTable: Sendable {
   /// - Parameters:
   ///   - images: all that a person asks for at once: which row is an image's depends on the others.
   ///   - folder: the absolute path of the folder in which relative paths begin; nil if nobody knows where the images lie.
-  /// - Throws: if there are images, and no row could be one of theirs.
+  ///   - needsLesions: true if ``Rows/lesion(ofImage:)`` is wanted.
+  /// - Throws: if there are images, and no row could be one of theirs; if lesions are wanted, and there is no column `lesion_id`.
   package func rows(
-    of images: [ListedImage], in folder: String? = nil
+    of images: [ListedImage], in folder: String? = nil, needsLesions: Bool = false
   ) throws(DermaFusionError) -> Rows {
     let matches = RowAssignment(images: images, rows: columns.names, folder: folder)
     try matches.requireRow()
-    return Rows(table, columns, images, matches)
+    return Rows(
+      table, columns, images, matches, lesions: needsLesions ? try lesions(matches) : [])
+  }
+
+  /// The name of each image's lesion; nil where its row names none.
+  private func lesions(_ matches: RowAssignment) throws(DermaFusionError) -> [String?] {
+    guard let column = try table.column(among: ["lesion_id"]) else { throw table.missing("lesion_id") }
+    var lesions: [String?] = []
+    for outcome in matches.outcomes {
+      if case .row(let row) = outcome, table.rows[row].known(column) != nil {
+        lesions.append(try table.name(column, of: table.rows[row]))
+      } else {
+        lesions.append(nil)
+      }
+    }
+    return lesions
   }
 
   /// The rows of some images; it does not keep the table.
@@ -60,14 +76,18 @@ package struct MetadataTable: Sendable {
     private let entries: [Result<Entry, DermaFusionError>?]
     /// Each path's, by ``Swift/String/imageKey``.
     private let places: [[UInt8]: Int]
+    /// One for each image, or none where nobody wants them.
+    private let lesions: [String?]
     private let missing: [String]
     private let unused: [String]
     /// Notes for a person on the table, and on the images that have no row or one by another name.
     package let notes: [String]
 
     fileprivate init(
-      _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment
+      _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment,
+      lesions: [String?]
     ) {
+      self.lesions = lesions
       entries = matches.outcomes.map { outcome -> Result<Entry, DermaFusionError>? in
         switch outcome {
         case .row(let row):
@@ -98,6 +118,11 @@ package struct MetadataTable: Sendable {
       guard let place = places[path.imageKey] else { return nil }
       return try entries[place]?.get()
     }
+
+    /// The name of an image's lesion; nil where its row names none, or it has no row.
+    ///
+    /// - Parameter path: one of the images.
+    package func lesion(ofImage path: String) -> String? { places[path.imageKey].flatMap { lesions[$0] } }
 
     private static func notes(
       _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment,
