@@ -32,20 +32,12 @@ struct DuplicateReport: PlainReport {
   /// The entries that are linked to each other, directly or by others, in the order of the entries.
   static func groups(_ entries: [Entry], _ links: [NearCopyPair]) -> [[Member]] {
     var scores: [Int: Double] = [:]
-    var parents = Array(entries.indices)
-    func root(_ place: Int) -> Int {
-      var place = place
-      while parents[place] != place { place = parents[place] }
-      return place
-    }
+    var sets = DisjointSets(count: entries.count)
     for link in links {
       for place in [link.first, link.second] { scores[place] = max(scores[place] ?? 0, link.score) }
-      let (first, second) = (root(link.first), root(link.second))
-      // A way through each entry once, so that chains stay short.
-      for place in [link.first, link.second] { parents[place] = min(first, second) }
-      parents[max(first, second)] = min(first, second)
+      sets.join(link.first, link.second)
     }
-    let grouped = Dictionary(grouping: scores.keys.sorted(), by: root)
+    let grouped = Dictionary(grouping: scores.keys.sorted()) { sets.leastMember(with: $0) }
     return grouped.sorted { $0.key < $1.key }.map { _, places in
       places.map { Member(entry: entries[$0], score: scores[$0] ?? 0) }
     }

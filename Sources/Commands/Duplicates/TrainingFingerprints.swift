@@ -24,28 +24,27 @@ struct TrainingFingerprints {
   ///
   /// - Throws: where they cannot be read, or are not those of the list.
   init?(ofModel folder: String) throws(DermaFusionError) {
-    let listPath = "\(folder)/\(TrainingList.relativePath)"
+    func list(_ folder: String) throws(DermaFusionError) -> [UInt8] {
+      try FileBytes.read(path: "\(folder)/\(TrainingList.relativePath)", limit: MetadataTable.byteLimit)
+    }
+    let own = Result { () throws(DermaFusionError) in try list(folder) }
     var path = "\(folder)/\(Self.relativePath)"
     if !FileBytes.isThere(path) {
       // A model in 8 bits lies in the folder of the model that it was made from, and has its list.
       path = "\(folder)/../\(Self.relativePath)"
-      guard FileBytes.isThere(path),
-        let list = try? FileBytes.read(path: listPath, limit: MetadataTable.byteLimit),
-        try list
-          == FileBytes.read(
-            path: "\(folder)/../\(TrainingList.relativePath)", limit: MetadataTable.byteLimit)
-      else { return nil }
+      guard FileBytes.isThere(path), let own = try? own.get(), try own == list("\(folder)/..") else {
+        return nil
+      }
     }
     let bytes = try FileBytes.read(path: path, limit: Self.byteLimit)
-    let table = try CSVTable(
-      FileBytes.read(path: listPath, limit: MetadataTable.byteLimit), path: listPath)
+    let table = try CSVTable(ofImages: own.get(), path: "\(folder)/\(TrainingList.relativePath)")
     let (image, split) = (try table.column("image_id"), try table.column("split"))
     let size = Fingerprint.byteCount
     guard bytes.starts(with: Self.heading), bytes.count == size * (table.rows.count + 1) else {
       throw .failure(
         name: path,
         reason: """
-          it does not hold a fingerprint for each of the \(table.rows.count) rows of \(listPath); \
+          it does not hold a fingerprint for each of the \(table.rows.count) rows of \(table.path); \
           'dermafusion \(DuplicatesCommand.name) --fingerprints' writes it
           """)
     }
@@ -59,7 +58,8 @@ struct TrainingFingerprints {
   static func write(beside list: String, _ arguments: ParsedArguments, terminal: Terminal) throws
     -> ExitStatus
   {
-    let table = try CSVTable(FileBytes.read(path: list, limit: MetadataTable.byteLimit), path: list)
+    let table = try CSVTable(
+      ofImages: FileBytes.read(path: list, limit: MetadataTable.byteLimit), path: list)
     let column = try table.column("image_id")
     var pictures = PictureList(arguments, terminal: terminal)
     try pictures.read(arguments.positionals, interruption: "\(fileName) was not written.")
@@ -112,7 +112,7 @@ extension TrainingFingerprints {
   }
 }
 
-/// What a model has seen, by the fingerprints of its photographs: its own, or those of an ensemble's members.
+/// The photographs that a model has seen, by their fingerprints: its own, or those of an ensemble's members.
 struct ModelSight: Sendable {
   let folder: String
   let entries: [DuplicateReport.Entry]

@@ -61,15 +61,7 @@ package struct ChanceUnits: Sendable {
   /// joins all images of both. Names are the same where their bytes are.
   package init(_ rows: [ChanceUnit.Row]) {
     let lesions = NameGroups(rows.map { $0.lesion ?? $0.image })
-    var parents = Array(0..<lesions.count)
-    func root(of lesion: Int) -> Int {
-      var place = lesion
-      while parents[place] != place {
-        parents[place] = parents[parents[place]]
-        place = parents[place]
-      }
-      return place
-    }
+    var sets = DisjointSets(count: lesions.count)
     var lesionOfPatient: [[UInt8]: Int] = [:]
     var patientsOfLesion: [Int: (names: [String], keys: Set<[UInt8]>)] = [:]
     for (row, lesion) in zip(rows, lesions.ofEach) {
@@ -79,7 +71,7 @@ package struct ChanceUnits: Sendable {
         patientsOfLesion[lesion]!.names.append(patient)
       }
       if let other = lesionOfPatient[name] {
-        parents[root(of: lesion)] = root(of: other)
+        sets.join(lesion, other)
       } else {
         lesionOfPatient[name] = lesion
       }
@@ -89,7 +81,7 @@ package struct ChanceUnits: Sendable {
       let unit =
         row.patient.map { ChanceUnit(.patients, $0) } ?? row.lesion.map { ChanceUnit(.lesions, $0) }
         ?? ChanceUnit(.images, row.image)
-      let place = root(of: lesion)
+      let place = sets.leastMember(with: lesion)
       guard let known = units[place] else {
         units[place] = unit
         continue
@@ -97,7 +89,7 @@ package struct ChanceUnits: Sendable {
       let kinds = ChanceUnit.Kind.allCases
       if kinds.firstIndex(of: unit.kind)! > kinds.firstIndex(of: known.kind)! { units[place] = unit }
     }
-    ofEach = lesions.ofEach.map { units[root(of: $0)]! }
+    ofEach = lesions.ofEach.map { units[sets.leastMember(with: $0)]! }
     var seen: Set<Int> = []
     sharedLesions = zip(rows, lesions.ofEach).compactMap { row, lesion in
       guard let patients = patientsOfLesion[lesion]?.names, patients.count > 1, seen.insert(lesion).inserted
@@ -126,4 +118,26 @@ package struct NameGroups {
   }
 
   package init(_ units: [ChanceUnit]) { self.init(units.map { $0.key }) }
+}
+
+/// Places that are joined to sets, each known by the least of its members (union-find).
+package struct DisjointSets {
+  private var parents: [Int]
+
+  package init(count: Int) { parents = Array(0..<count) }
+
+  package mutating func join(_ first: Int, _ second: Int) {
+    let (first, second) = (leastMember(with: first), leastMember(with: second))
+    parents[max(first, second)] = min(first, second)
+  }
+
+  /// The least member of a place's set.
+  package mutating func leastMember(with place: Int) -> Int {
+    var place = place
+    while parents[place] != place {
+      parents[place] = parents[parents[place]]
+      place = parents[place]
+    }
+    return place
+  }
 }

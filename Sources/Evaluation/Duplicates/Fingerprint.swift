@@ -1,3 +1,5 @@
+import ImagePipeline
+
 /// 256 bits of a photograph, by which its copies are found: for each cell of a grid 1 where the cell is brighter than those around
 /// it. 64 bits are of a grid of 8x8 cells, 192 of one of 16x16 without its corners. They say where a picture has light and dark
 /// spots, and nothing of its colours, its brightness, or details smaller than a cell.
@@ -69,7 +71,7 @@ package struct Fingerprint: Sendable, Equatable {
   /// - Parameter values: of all cells of the fine grid.
   static func fineWords(_ values: [Float]) -> SIMD4<UInt64> { words(values) { $0 > 0 } }
 
-  /// - Parameter isSet: whether a cell's bit is 1.
+  /// - Parameter isSet: true if a cell's bit is 1.
   static func words<Value>(_ values: [Value], isSet: (Value) -> Bool) -> SIMD4<UInt64> {
     var words = SIMD4<UInt64>.zero
     for (bit, place) in places.enumerated() where isSet(values[place]) {
@@ -92,22 +94,12 @@ package struct Fingerprint: Sendable, Equatable {
 
 /// The eight ways to lay a square on itself: four quarter turns, and those of its mirror image.
 enum Turn {
-  static let count = 8
+  private static let all = ImageViews.symmetries.symmetriesOfSquare
+  static let count = all.count
 
-  private static let fine = table(grid: Fingerprint.grid)
-  private static let coarse = table(grid: Fingerprint.coarseGrid)
+  private static let fine = all.map { $0.places(side: Fingerprint.grid) }
+  private static let coarse = all.map { $0.places(side: Fingerprint.coarseGrid) }
 
   /// For each turn the cell from which each cell of the turned grid comes.
   static func places(grid: Int) -> [[Int]] { grid == Fingerprint.grid ? fine : coarse }
-
-  private static func table(grid: Int) -> [[Int]] {
-    (0..<count).map { turn in
-      (0..<grid * grid).map { place in
-        var (row, column) = (place / grid, place % grid)
-        if turn & 4 != 0 { column = grid - 1 - column }
-        for _ in 0..<(turn & 3) { (row, column) = (column, grid - 1 - row) }
-        return row * grid + column
-      }
-    }
-  }
 }

@@ -11,8 +11,8 @@ package struct FingerprintIndex: Sendable {
     package let place: Int
     /// The share of the weighted bits that are the same, less those that differ: 1 where all are the same.
     package let agreement: Double
-    /// What of the photograph the other one shows. It reaches beyond the photograph where this is a part of the other one.
-    let frame: Frame
+    /// The part of the photograph that the other one shows. It reaches beyond the photograph where this is a part of the other one.
+    let frame: Cutout
     let turn: Int
   }
 
@@ -74,11 +74,11 @@ package struct FingerprintIndex: Sendable {
   private struct Candidate {
     let index: Int
     let turn: Int
-    let frame: Frame
+    let frame: Cutout
     let agreement: Float
   }
 
-  /// Of each fingerprint the best few frames.
+  /// The best few frames of each fingerprint.
   private static func best(_ candidates: [Candidate]) -> [Candidate] {
     Dictionary(grouping: candidates, by: \.index).values.flatMap { candidates in
       candidates.sorted { ($0.agreement, $1.turn) > ($1.agreement, $0.turn) }.prefix(refinedCount)
@@ -86,7 +86,7 @@ package struct FingerprintIndex: Sendable {
   }
 
   private func containedCandidates(_ sums: ThumbnailSums) -> [Candidate] {
-    let probes = Frames.coarse.map { frame in
+    let probes = Cutouts.coarse.map { frame in
       let contrasts = sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
       return (
         word: Fingerprint.word(contrasts.values), weights: Weights(contrasts.values, mean: contrasts.mean)
@@ -108,7 +108,7 @@ package struct FingerprintIndex: Sendable {
       }
     }
     if turns.isEmpty { return [] }
-    let fineProbes = Frames.fine.map { (frame: $0, probe: FineProbe(sums, $0)) }
+    let fineProbes = Cutouts.fine.map { (frame: $0, probe: FineProbe(sums, $0)) }
     var candidates: [Candidate] = []
     for (index, turns) in turns {
       for turn in turns {
@@ -125,7 +125,7 @@ package struct FingerprintIndex: Sendable {
 
   private func containingCandidates(_ sums: ThumbnailSums) -> [Candidate] {
     var candidates: [Candidate] = []
-    for frame in Frames.fine where frame != .whole {
+    for frame in Cutouts.fine where frame != .whole {
       let probe = FineProbe(sums, frame.surroundings)
       for turn in 0..<Turn.count {
         fine[turn].withUnsafeBufferPointer { words in
@@ -146,15 +146,15 @@ package struct FingerprintIndex: Sendable {
   /// Moves and stretches the frame while that makes more bits agree.
   private func refined(_ candidate: Candidate, _ direction: Direction, _ sums: ThumbnailSums) -> Match? {
     let bits = fine[candidate.turn][candidate.index]
-    func shown(_ frame: Frame) -> Frame { direction == .contained ? frame : frame.surroundings }
-    func agreement(_ frame: Frame) -> Float { FineProbe(sums, shown(frame)).agreement(bits) }
+    func shown(_ frame: Cutout) -> Cutout { direction == .contained ? frame : frame.surroundings }
+    func agreement(_ frame: Cutout) -> Float { FineProbe(sums, shown(frame)).agreement(bits) }
     var (frame, best) = (candidate.frame, agreement(candidate.frame))
     var step = 0.02
     while step > 0.004 {
       var hasMoved = false
-      for move in direction == .contained ? Frames.moves + Frames.stretches : Frames.moves {
+      for move in direction == .contained ? Cutouts.moves + Cutouts.stretches : Cutouts.moves {
         let moved = frame.moved(move, by: step)
-        guard moved.width >= Frames.leastSide, moved.height >= Frames.leastSide else { continue }
+        guard moved.width >= Cutouts.leastSide, moved.height >= Cutouts.leastSide else { continue }
         let agreement = agreement(moved)
         if agreement > best { (frame, best, hasMoved) = (moved, agreement, true) }
       }
@@ -170,7 +170,7 @@ package struct FingerprintIndex: Sendable {
 }
 
 /// The frames of copies that are looked at: the whole, cuts of several sizes in a raster, and the square in the middle.
-enum Frames {
+enum Cutouts {
   static let coarse = all([(1, 1), (0.95, 2), (0.9, 3), (0.85, 4), (0.8, 5)])
   static let fine = all([(1, 1), (0.95, 3), (0.9, 4), (0.85, 5), (0.8, 7)])
   static let leastSide = 0.72
@@ -181,30 +181,30 @@ enum Frames {
   ]
   static let stretches: [Move] = [(1, 0, -1, 0), (-1, 0, 1, 0), (0, 1, 0, -1), (0, -1, 0, 1)]
 
-  private static func all(_ sizes: [(side: Double, count: Int)]) -> [Frame] {
+  private static func all(_ sizes: [(side: Double, count: Int)]) -> [Cutout] {
     sizes.flatMap { side, count in
       (0..<count * count).map { place in
         let step = count > 1 ? (1 - side) / Double(count - 1) : 0
         let (left, top) = (Double(place % count) * step, Double(place / count) * step)
-        return Frame(left: left, top: top, right: left + side, bottom: top + side)
+        return Cutout(left: left, top: top, right: left + side, bottom: top + side)
       }
     } + [
-      Frame(left: 0.125, top: 0, right: 0.875, bottom: 1),
-      Frame(left: 0, top: 0.125, right: 1, bottom: 0.875),
+      Cutout(left: 0.125, top: 0, right: 0.875, bottom: 1),
+      Cutout(left: 0, top: 0.125, right: 1, bottom: 0.875),
     ]
   }
 }
 
-extension Frame {
-  fileprivate func moved(_ move: Frames.Move, by step: Double) -> Frame {
+extension Cutout {
+  fileprivate func moved(_ move: Cutouts.Move, by step: Double) -> Cutout {
     func inside(_ value: Double) -> Double { min(max(value, 0), 1) }
-    return Frame(
+    return Cutout(
       left: inside(left + move.left * step), top: inside(top + move.top * step),
       right: inside(right + move.right * step), bottom: inside(bottom + move.bottom * step))
   }
 }
 
-/// How much the sign of each contrast counts: as its size, up to the mean of all.
+/// The weight of each contrast's sign: its size, up to the mean of all.
 private struct Weights {
   let values: [Float]
   private let sum: Float
@@ -242,23 +242,25 @@ private struct FineProbe {
   private let middleCount: Int
   private let weights: Weights
 
-  /// Frames that show less of a fingerprint's cells tell nothing.
+  /// Cutouts that show less of a fingerprint's cells tell nothing.
   private static let leastCount = 64
 
-  init(_ sums: ThumbnailSums, _ frame: Frame) {
+  init(_ sums: ThumbnailSums, _ frame: Cutout) {
     let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame)
     words = Fingerprint.fineWords(contrasts.values)
     mask = Fingerprint.words(contrasts.isInside) { $0 }
-    count = mask.x.nonzeroBitCount + mask.y.nonzeroBitCount + mask.z.nonzeroBitCount
+    count = Self.bitCount(mask)
     middleCount = mask.x.nonzeroBitCount
     weights = Weights(Fingerprint.places.map { contrasts.values[$0] }, mean: contrasts.mean)
   }
 
   /// The share of the bits that differ.
   func distance(_ other: SIMD4<UInt64>) -> Double {
-    let different = (words ^ other) & mask
-    return Double(
-      different.x.nonzeroBitCount + different.y.nonzeroBitCount + different.z.nonzeroBitCount) / Double(count)
+    Double(Self.bitCount((words ^ other) & mask)) / Double(count)
+  }
+
+  private static func bitCount(_ words: SIMD4<UInt64>) -> Int {
+    words.x.nonzeroBitCount + words.y.nonzeroBitCount + words.z.nonzeroBitCount
   }
 
   func isNear(_ other: SIMD4<UInt64>, share: Double) -> Bool {

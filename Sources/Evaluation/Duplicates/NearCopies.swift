@@ -14,7 +14,7 @@ package struct ComparedPicture: Sendable {
     self.content = content
   }
 
-  /// How well the contrasts of a part of this picture are those of another one: their correlation, 1 for a perfect copy.
+  /// The correlation of the contrasts of a part of this picture with those of another one: 1 for a perfect copy.
   func correlation(with other: ComparedPicture, _ match: FingerprintIndex.Match) -> Double {
     let grid = Fingerprint.grid
     let own = ThumbnailSums(thumbnail).contrasts(grid: grid, in: match.frame)

@@ -1,20 +1,20 @@
 import ImagePipeline
 
 /// A rectangle in shares of a picture's width and height. It may reach beyond the picture.
-struct Frame: Equatable {
+struct Cutout: Equatable {
   var left: Double
   var top: Double
   var right: Double
   var bottom: Double
 
-  static let whole = Frame(left: 0, top: 0, right: 1, bottom: 1)
+  static let whole = Cutout(left: 0, top: 0, right: 1, bottom: 1)
 
   var width: Double { right - left }
   var height: Double { bottom - top }
 
   /// The whole of the picture that lies at this frame in another one, in shares of itself.
-  var surroundings: Frame {
-    Frame(
+  var surroundings: Cutout {
+    Cutout(
       left: -left / width, top: -top / height, right: (1 - left) / width, bottom: (1 - top) / height)
   }
 }
@@ -35,7 +35,7 @@ package struct Thumbnail: Sendable, Equatable {
   }
 }
 
-/// How much brighter each cell of a grid is than the cells around it.
+/// The difference in brightness of each cell of a grid from the cells around it.
 struct Contrasts {
   /// Row by row, in grey levels.
   var values: [Float]
@@ -48,7 +48,7 @@ struct Contrasts {
 /// Sums over a thumbnail, by which the mean of any rectangle is four reads.
 struct ThumbnailSums {
   private static let side = Thumbnail.side
-  /// Of all pixels above and to the left, `[side + 1, side + 1]`. Whole numbers, so that sums are exact.
+  /// Sums of all pixels above and to the left, `[side + 1, side + 1]`. Whole numbers, so that sums are exact.
   private let sums: [Double]
 
   init(_ thumbnail: Thumbnail) {
@@ -101,7 +101,7 @@ struct ThumbnailSums {
   }
 
   /// The contrasts of the cells of a grid over a frame.
-  func contrasts(grid: Int, in frame: Frame) -> Contrasts {
+  func contrasts(grid: Int, in frame: Cutout) -> Contrasts {
     let across = Cell.all(count: grid, from: frame.left, to: frame.right)
     let down = Cell.all(count: grid, from: frame.top, to: frame.bottom)
     var result = Contrasts(
