@@ -80,8 +80,8 @@ package final class ThreadPool: Sendable {
     }
   }
 
-  /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls,
-  /// the last elements first.
+  /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls;
+  /// the caller begins with the last element.
   ///
   /// - Throws: The error of the first element that has one.
   package func map<Element, Value, Failure: Error>(

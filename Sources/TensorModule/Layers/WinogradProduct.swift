@@ -121,7 +121,7 @@ struct WinogradProduct: Sendable {
       "pixels of \(input.pixelStride) and \(output.pixelStride) floats for \(inputStride) and \(outputStride)"
     )
     let count = Self.tileCount(output.shape)
-    // Where there are enough, each thread takes whole chunks: it waits for no other between the steps, and finds in its cache
+    // If there are enough, each thread takes whole chunks: it waits for no other between the steps, and finds in its cache
     // what it wrote. For a byte of the matrices it does a hundred operations, so these may come from farther away.
     let fewest = (count + Self.chunkSize - 1) / Self.chunkSize
     let takesChunks = fewest >= pool.threadCount
@@ -136,14 +136,14 @@ struct WinogradProduct: Sendable {
     if takesChunks {
       pool.run(taskCount: chunkCount, scratch: scratch, scratchCount: scratchCount(output.shape)) {
         chunk, scratch in
-        compute(tiles(chunk), of: call, scratch: scratch) { count, _, body in body(0..<count) }
+        compute(tiles(chunk), of: call, scratch: scratch) { count, body in body(0..<count) }
       }
       return
     }
     // The threads share the tiles in the transforms, and the 16 products between them, so that each matrix is read by few.
     for chunk in 0..<chunkCount {
-      compute(tiles(chunk), of: call, scratch: scratch) { count, pieces, body in
-        let taskCount = min(pieces ?? 2 * pool.threadCount, count)
+      compute(tiles(chunk), of: call, scratch: scratch) { count, body in
+        let taskCount = min(2 * pool.threadCount, count)
         pool.run(taskCount: taskCount) { task, _ in
           body(task * count / taskCount..<(task + 1) * count / taskCount)
         }
@@ -166,18 +166,17 @@ struct WinogradProduct: Sendable {
 
   /// Computes the outputs of a chunk.
   ///
-  /// - Parameter share: Calls its argument with ranges that make up the given count, in as many pieces as it likes if none
-  ///   are said.
+  /// - Parameter share: Calls its argument with ranges that make up the given count.
   private func compute(
     _ tiles: Range<Int>, of call: Call, scratch: UnsafeMutablePointer<Float>,
-    share: (_ count: Int, _ pieces: Int?, _ body: (Range<Int>) -> Void) -> Void
+    share: (_ count: Int, _ body: (Range<Int>) -> Void) -> Void
   ) {
     let (input, output) = (call.input, call.output)
     let across = (output.shape.width + 1) / 2
     let transformed = scratch + inputStride
     let products = transformed + 16 * call.inputPlane
     scratch.update(repeating: 0, count: inputStride)
-    share(tiles.count, nil) { range in
+    share(tiles.count) { range in
       for index in range {
         let (y, x) = (tiles.lowerBound + index).quotientAndRemainder(dividingBy: across)
         kernels.winogradInput(
@@ -188,7 +187,7 @@ struct WinogradProduct: Sendable {
       }
     }
     let blocks = (tiles.count + Self.taskSize - 1) / Self.taskSize
-    share(16 * blocks, 16 * blocks) { tasks in
+    share(16 * blocks) { tasks in
       for task in tasks {
         let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
         let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
@@ -198,7 +197,7 @@ struct WinogradProduct: Sendable {
           cStride: outputStride)
       }
     }
-    share(tiles.count, nil) { range in
+    share(tiles.count) { range in
       for index in range {
         let (y, x) = (tiles.lowerBound + index).quotientAndRemainder(dividingBy: across)
         kernels.winogradOutput(
