@@ -14,16 +14,7 @@ import Testing
   private static let classifier = Result { try LightDetector.classifier() }
 
   private func run(_ words: String...) throws -> ToolResult {
-    let classifier = try Self.classifier.get()
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
-      width: nil, usesColour: false, environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
-      executablePath: nil)
-    let status = Tool.dermafusion.run(
-      words, session: Session(terminal: terminal) { _, _, _ in classifier })
-    return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+    runTool(words: words, classifier: try Self.classifier.get())
   }
 
   private func object(_ text: String) throws -> [String: Any] {

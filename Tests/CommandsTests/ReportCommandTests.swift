@@ -15,16 +15,7 @@ import Testing
 
   /// Runs the command with a network made by hand, whose maps are those of light.
   private func report(_ words: [String]) throws -> ToolResult {
-    let classifier = try Self.classifier.get()
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
-      width: nil, usesColour: false, environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
-      executablePath: nil)
-    let status = Tool.dermafusion.run(
-      ["report"] + words, session: Session(terminal: terminal) { _, _, _ in classifier })
-    return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+    runTool(words: ["report"] + words, classifier: try Self.classifier.get())
   }
 
   /// The page of a report of these images, as it is written.
