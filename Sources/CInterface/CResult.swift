@@ -18,7 +18,7 @@ final class CResult: @unchecked Sendable {
   private let features: UnsafeMutableBufferPointer<Float>
   private let maps: [StoredMap]
   private let explanation: Explanation?
-  /// Of the texts.
+  /// The language of the texts.
   private let language: Language
   /// The image's file name, for the picture.
   private let fileName: String?

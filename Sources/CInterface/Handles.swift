@@ -72,7 +72,7 @@ struct Handles: Sendable {
 /// `@unchecked Sendable`: the texts are written before anyone else has the object, and freed with it.
 final class OpenClassifier: @unchecked Sendable {
   let classifier: Classifier
-  /// Of the results of requests that name none.
+  /// The language of results of requests that name none.
   let language = Locked(Language.english)
   private let classIDs: [UnsafeMutablePointer<CChar>]
 

@@ -111,7 +111,7 @@ public struct FigureStyle: Sendable, Equatable {
   public let scale: Scale
   /// Whether the photograph is shown beside the map.
   public let isSideBySide: Bool
-  /// Of the texts in the figure. The disclaimer stands in English too.
+  /// The language of the texts in the figure. The disclaimer stands in English too.
   public var language = Language.english
 
   /// A style of a figure.

@@ -77,7 +77,7 @@ package struct ImageDamage: Sendable, Equatable {
   package var isSevere: Bool { share >= Self.severeShare }
 }
 
-/// What an image file says about the patient, in its own words: those of DICOM.
+/// An image file's words on the patient: those of DICOM.
 package struct FilePatient: Sendable, Equatable {
   package var age = ""
   package var birthDate = ""

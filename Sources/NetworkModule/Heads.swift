@@ -11,7 +11,7 @@ package struct ClassifierHead: Sendable {
     case dense(Dense)
     /// Features and metadata together.
     case fusion(FusionHead)
-    /// Of a network that was saved without a last layer: there are no logits.
+    /// A network that was saved without a last layer: there are no logits.
     case none
   }
 

@@ -189,7 +189,6 @@ enum DecodingOptions {
   }
 }
 
-/// How a heatmap is drawn.
 extension CommandOption where Value == Language {
   /// `--language` of commands whose output is for patients and students.
   static let language = choice(
@@ -200,6 +199,7 @@ extension CommandOption where Value == Language {
       """)
 }
 
+/// How a heatmap is drawn.
 enum FigureOptions {
   static let all: [any AnyCommandOption] = [form, scale, colorMap, alpha, sideBySide]
 

@@ -34,7 +34,7 @@ struct WrittenResults {
   let path: String
   private let model: ModelIdentity
   private let computation: Computation
-  /// Of the sentences.
+  /// The language of the sentences.
   private let language: Language
 
   /// - Parameters:

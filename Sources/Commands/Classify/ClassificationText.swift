@@ -6,17 +6,22 @@ struct ClassificationText {
   /// Characters a line; `nil` leaves sentences whole, for files and for programs that look for them.
   let width: Int?
   let usesColour: Bool
-  var language = Language.english
+  private let language: Language
+  /// The column at which the texts beside labels begin.
+  private let column: Int
 
-  /// Where the texts beside labels begin.
-  private var column: Int {
-    let labels = ["risk", "confidence", "metadata", "warning", "views", "model", "time"].map { word($0) }
-    return 4 + (labels + [setTitle("90")]).map(\.count).max()!
+  init(width: Int?, usesColour: Bool, language: Language = .english) {
+    self.width = width
+    self.usesColour = usesColour
+    self.language = language
+    let labels = ["risk", "confidence", "metadata", "warning", "views", "model", "time"]
+    let titles = labels.map { language["text.\($0)"] } + [Self.setTitle("90", in: language)]
+    column = 4 + titles.map(\.count).max()!
   }
 
   private func word(_ name: String) -> String { language["text.\(name)"] }
 
-  private func setTitle(_ percent: String) -> String {
+  private static func setTitle(_ percent: String, in language: Language) -> String {
     language["reportFile.set", values: ["percent": percent]]
   }
 
@@ -55,7 +60,8 @@ struct ClassificationText {
       let names = set.classes.prefix(Self.shownClassCount).map { language.name($0) }
         .joined(separator: ", ")
       let rest = set.classes.count - Self.shownClassCount
-      let title = set.coverage.map { setTitle("\(Int(($0 * 100).rounded()))") } ?? word("anySet")
+      let title =
+        set.coverage.map { Self.setTitle("\(Int(($0 * 100).rounded()))", in: language) } ?? word("anySet")
       // Without a share the reader would take the set for one of 90 %.
       let reserve = set.coverage == nil ? word("unknownShare") : ""
       let all =
@@ -119,7 +125,7 @@ struct ClassificationText {
     let rest = ranked.dropFirst(shown.count)
     if rest.isEmpty { return lines }
     let values = rest.map { result.probabilities[$0] }
-    // Of classes that may all be right, the sum is no probability.
+    // The sum of classes that may all be right is no probability.
     let share = result.isMultiLabel ? values[0] : values.reduce(0, +)
     let others = language[
       result.isMultiLabel ? "text.moreClassesAtMost" : "text.moreClasses", values: ["count": "\(rest.count)"]]

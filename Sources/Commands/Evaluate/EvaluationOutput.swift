@@ -9,7 +9,7 @@ struct EvaluationOutput: PlainReport {
   /// Images of the test list, evaluated or not.
   let listedCount: Int
   let views: ImageViews
-  /// What each of the figures counts.
+  /// The unit that the figures count.
   let unit: AnswerUnit
   let warnings: [ClassificationWarning: Int]
   let overlap: TrainingOverlap

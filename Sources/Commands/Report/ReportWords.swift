@@ -20,7 +20,7 @@ extension Language {
     return (word, result.risk.map { Wording.sentence(for: $0, in: self) } ?? "\(word). \(sentence)")
   }
 
-  /// What the reader must know of the input and of the confidence, a sentence each.
+  /// Warnings of the input and of a low confidence, a sentence each.
   func warnings(_ result: Classification) -> [String] {
     let confidence = Wording.sentence(for: result.confidence, in: self).map { [$0] } ?? []
     let several = result.isMultiLabel ? [self["result.severalClasses"]] : []

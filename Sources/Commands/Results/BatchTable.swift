@@ -9,7 +9,7 @@ struct BatchTable {
   private let language: Language
 
   private static let gap = "  "
-  private var percentageWidth: Int
+  private let percentageWidth: Int
   private static let riskWidth = 8
   /// Remarks with less room than this get a line of their own.
   private static let leastRemarkWidth = 24
@@ -123,7 +123,7 @@ struct BatchTable {
 
 /// Counts the results of several images or lesions.
 struct BatchSummary {
-  /// What has a result.
+  /// The name of what has a result.
   var unit = "image"
   /// Images with a result.
   private(set) var count = 0

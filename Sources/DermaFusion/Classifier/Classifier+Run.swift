@@ -100,7 +100,7 @@ extension Classifier {
       input: input, output: output, timing: timing)
   }
 
-  /// What the network makes of an image before its last layer, which it need not have.
+  /// The features of an image: the input of the last layer, which the network need not have.
   ///
   /// - Throws: what `decode` throws, ``DermaFusionError/Code/invalidImage`` and ``DermaFusionError/Code/nonFiniteOutput``.
   package func features(

@@ -112,7 +112,7 @@ public final class Classifier: Sendable {
 
   /// The classes that the model tells apart.
   public var labels: Labels { first.labels }
-  /// Whether several classes may be right at once: each then has a probability of its own, and these do not add up to 1.
+  /// True if several classes may be right at once: each then has a probability of its own, and these do not add up to 1.
   public var isMultiLabel: Bool { configuration.isMultiLabel }
   /// Whether the age, the sex and the site change the result.
   public var usesMetadata: Bool { configuration.fusion != nil }

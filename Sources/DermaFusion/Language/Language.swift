@@ -12,7 +12,7 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
   private let texts: [String: String]
   private let decimalPoint: Unicode.Scalar
   private let percentSign: String
-  /// Whether 0 and 1.5 have the form of one; otherwise 1 alone has it.
+  /// True if 0 and 1.5 have the form of one; otherwise 1 alone has it.
   private let countsBelowTwoAsOne: Bool
 
   /// The language with this code; `nil` where there is none.
@@ -104,7 +104,7 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
 }
 
 extension Language: Hashable {
-  /// Whether both have one code.
+  /// True if both have one code.
   public static func == (left: Language, right: Language) -> Bool { left.rawValue == right.rawValue }
   /// Hashes the code.
   public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
@@ -127,7 +127,7 @@ extension Language {
     return name == label.id ? name : "\(name) (\(label.id))"
   }
 
-  /// What the disclaimer says in this language; nil in English, which has the disclaimer itself.
+  /// The disclaimer in this language; nil in English, which has the disclaimer itself.
   public var disclaimerTranslation: String? { self == .english ? nil : self["disclaimer.text"] }
 
   /// The disclaimer, word for word, behind its translation where the language is another. Show both.

@@ -155,7 +155,7 @@ public struct Model: Sendable {
 }
 
 extension ModelConfiguration {
-  /// Whether several classes may be right at once.
+  /// True if several classes may be right at once.
   package var isMultiLabel: Bool { outputs == .multiLabel }
 
   /// Checks that the network has a last layer.
@@ -175,7 +175,7 @@ package struct Temperature: Sendable {
   package let labels: Labels
   /// Above 0; the logits are divided by it before softmax or sigmoid.
   package let value: Double
-  /// Whether each class has a probability of its own, by a sigmoid.
+  /// True if each class has a probability of its own, by a sigmoid.
   package var isMultiLabel = false
 
   /// - Parameter logits: one for each label.
@@ -192,7 +192,7 @@ package struct Temperature: Sendable {
     try probabilities(of: scores(logits))
   }
 
-  /// Of scores that were checked.
+  /// The probabilities of scores that were checked.
   package func probabilities(of scores: ClassScores) -> ClassScores {
     isMultiLabel ? scores.sigmoids(temperature: value) : scores.softmax(temperature: value)
   }

@@ -17,9 +17,9 @@ package struct ImageRequest: Sendable {
   package var usesCallingThreadOnly = false
   /// Whether the result tells what each field of the metadata does to the logits.
   package var includesMetadataShares = false
-  /// Of the result's sentences.
+  /// The language of the result's sentences.
   package var language = Language.english
-  /// Whether the result has its summary in every language, for readers who change theirs.
+  /// True if the result has its summary in every language, for readers who change theirs.
   package var includesSummaries = false
   /// Whether the result tells how long its steps took.
   package var includesTiming = false

@@ -10,7 +10,7 @@ package struct ImportedResult {
   /// The result by its own rules.
   package let classification: Classification
   let imageName: String
-  /// Of its sentences.
+  /// The language of its sentences.
   private let language: Language
 
   /// - Parameters:
@@ -46,23 +46,20 @@ package struct ImportedResult {
 
   /// The members that follow from the others, as they are written today.
   package var json: JSONValue {
-    .object(
-      fields { $0.check != .nothing || $0.name == "summaries" }.map { (key: $0.field.name, value: $0.value) })
+    .object(derived.map { (key: $0.field.name, value: $0.value) })
   }
 
-  private var derived: [(field: ResultField, value: JSONValue)] { fields { $0.check != .nothing } }
-
-  private func fields(_ isWanted: (ResultField) -> Bool) -> [(field: ResultField, value: JSONValue)] {
+  private var derived: [(field: ResultField, value: JSONValue)] {
     let result = ReportedResult(
       classification, imageName: imageName, language: language, hasSummaries: true)
-    return ResultField.all.filter(isWanted)
+    return ResultField.all.filter { $0.check != .nothing }
       .compactMap { field in field.value(result).map { (field, $0) } }
   }
 
   /// Compares what the result says with what follows from it.
   private func requireNoContradiction(_ result: ConfigurationObject) throws(DermaFusionError) {
     var isOlder = false
-    for (field, expected) in derived {
+    for (field, expected) in derived where field.check != .madeAnew {
       guard let given = result[field.name] else {
         guard field.check == .followsToday else { throw .contradiction("it has no \"\(field.name)\"") }
         isOlder = true

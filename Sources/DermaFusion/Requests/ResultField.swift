@@ -13,13 +13,15 @@ package struct ResultField: Sendable {
     case asked(ResultOptions)
   }
 
-  /// How a result that is read back is checked.
+  /// The check of a result that is read back.
   enum Check: Sendable {
     case nothing
     /// Against the value that follows from the other fields.
     case follows
     /// The same; results of older versions lack the field.
     case followsToday
+    /// Nothing is compared: the field is made anew.
+    case madeAnew
   }
 
   package typealias Value = @Sendable (ReportedResult) -> JSONValue?
@@ -99,15 +101,15 @@ package struct ResultOptions: OptionSet, Sendable {
 /// A result, and what its JSON tells besides.
 package struct ReportedResult: Sendable {
   package let classification: Classification
-  /// What the reader knows the image by, a path for instance.
+  /// The reader's name for the image, a path for instance.
   package let imageName: String
-  /// Of the sentences.
+  /// The language of the sentences.
   package let language: Language
-  /// Of the same image and metadata; nil: not told.
+  /// Shares of the same image and metadata; nil: not told.
   package var shares: MetadataShares?
   /// Nil: not told.
   package var timing: ClassificationTiming?
-  /// Whether the summary is told in every language.
+  /// True if the summary is told in every language.
   let hasSummaries: Bool
 
   package init(
@@ -224,7 +226,7 @@ extension ResultField {
       read: { draft throws(DermaFusionError) in
         draft.conformalSet = try draft.set("conformalSet", coverage: "conformalCoverage")
       },
-      // Where the model abstains, a set of classes would suggest one.
+      // If the model abstains, a set of classes would suggest one.
       value: { $0.classification.answer?.conformalSet.map { .strings($0.classes.map { $0.id }) } ?? .null }),
     ResultField(
       "conformalCoverage", "share", check: .follows,
@@ -270,7 +272,7 @@ extension ResultField {
       value: { $0.language.disclaimerTranslation.map(JSONValue.string) }),
     ResultField(
       "summaries", #"{ "type": "object", "additionalProperties": { "type": "string" } }"#, .asked(.summaries),
-      isOfMaps: false,
+      isOfMaps: false, check: .madeAnew,
       value: { $0.hasSummaries ? $0.classification.summariesJSON : nil }),
   ]
 }

@@ -24,7 +24,7 @@ public struct Classification: Sendable, Equatable {
     public let concern: LesionLabel?
     /// The probability of ``concern``.
     public let concernProbability: Float?
-    /// Whether an urgent consultation is advised: melanoma's probability is above ``Wording/urgentThreshold``.
+    /// True if an urgent consultation is advised: melanoma's probability is above ``Wording/urgentThreshold``.
     public let isUrgent: Bool
     /// Classes among which the right one is with a stated probability; `nil` for a model that was not fitted for it, for
     /// ensembles, for more views than one and where several classes may be right.
@@ -38,7 +38,7 @@ public struct Classification: Sendable, Equatable {
   /// Softmax of the logits at the model's temperature; 0...1, summing to 1 unless ``isMultiLabel``. Where the model abstains they
   /// mean little.
   public let probabilities: ClassScores
-  /// Whether several classes may be right at once: each class then has a probability of its own, the sigmoid of its logit.
+  /// True if several classes may be right at once: each class then has a probability of its own, the sigmoid of its logit.
   public let isMultiLabel: Bool
   /// The metadata that was given, whether the model uses it or not; ``PatientMetadata/missing`` lists what was not given.
   public let metadata: PatientMetadata

@@ -64,7 +64,7 @@ extension Labels {
     return namedOrOther(lowercase)
   }
 
-  /// Of two classes, the second being any but the first, the one that a word for a class means: for a model of `melanoma` and
+  /// The class that a word means, of two of which the second is any but the first: for a model of `melanoma` and
   /// `other`, `mel` is the first and `nv` the second.
   private func namedOrOther(_ word: String) -> LesionLabel? {
     func meaning(_ word: String) -> [String] {
@@ -93,7 +93,7 @@ extension Labels {
     }
   }
 
-  /// Whether anything but the named class is dangerous, nobody says; so `other` raises no risk, and a class that is not
+  /// Nobody says if anything but the named class is dangerous; so `other` raises no risk, and a class that is not
   /// dangerous itself leaves it unjudged.
   private static func known(byOne classes: [ModelConfiguration.Class]) -> [ModelConfiguration.Class] {
     var (named, other) = (classes[0], classes[1])

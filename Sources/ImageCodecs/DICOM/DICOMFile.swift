@@ -28,7 +28,7 @@ struct DICOMFile {
   /// The ICC profile of the colours.
   private var profile: DICOMElement?
   private(set) var palette = DICOMPalette()
-  /// Of the different code meanings of the anatomic regions, if they are many, it has the first.
+  /// It has the first few code meanings of the anatomic regions.
   private var found = FilePatient()
   private var statedHighBit: Int?
   private var pixelAspect: [Double] = []
@@ -83,7 +83,7 @@ struct DICOMFile {
     return ColorProfile.foreignName(icc: UnsafeRawBufferPointer(rebasing: bytes[profile.value]))
   }
 
-  /// What the file says of the patient; nil where it says nothing.
+  /// The file's words on the patient; nil where it has none.
   var patient: FilePatient? {
     if found == FilePatient() { return nil }
     var patient = found
