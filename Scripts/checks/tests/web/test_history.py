@@ -145,7 +145,7 @@ def test_lists_show_what_the_scans_say(visit):
     page.get_by_label("Notes", exact=True).focus()
     page.get_by_text("Stored").wait_for()
     on.go("history")
-    assert page.locator(".scan-card .file-name").inner_text() == "left ear"
+    assert page.locator(".scan-card .file-name").text_content() == "left ear"
     page.wait_for_function("() => document.querySelector('.scan-card img')?.naturalWidth > 0")
     page.get_by_role("button", name="Delete left ear").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
@@ -230,7 +230,7 @@ def test_a_page_closed_while_saving_loses_no_earlier_scan(visit):
     other = on.context.new_page()
     other.goto(PAGE.as_uri() + "#history")
     other.locator(".scan-row").first.wait_for()
-    names = other.locator(".scan-row").all_inner_texts()
+    names = other.locator(".scan-row").all_text_contents()
     assert any("phantom_brown.jpg" in name for name in names)
     assert len(names) <= 2 and other.locator(".message.warning").count() == 0, "half a scan was stored"
 

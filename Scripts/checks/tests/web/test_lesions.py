@@ -42,7 +42,8 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     page.get_by_label("Group by lesion").uncheck()
     page.get_by_label("Search").fill("Shoul")
     page.get_by_text("of 101 scans").wait_for()
-    assert all("shoulder" in row for row in page.locator(".scan-row").all_inner_texts())
+    # A row's `innerText` is empty until it was painted once (`content-visibility`).
+    assert all("shoulder" in row for row in page.locator(".scan-row").all_text_contents())
     page.get_by_label("Search").fill("")
     # The body map: the only lesion on an ear.
     page.get_by_text("Body map of the lesions").click()
@@ -54,7 +55,7 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     # What a row says can be looked for.
     page.get_by_label("Search").fill("cannot be excluded")
     page.get_by_text("1 of 101 scans").wait_for()
-    assert "Basal cell carcinoma cannot be excluded" in page.locator(".scan-row").inner_text()
+    assert "Basal cell carcinoma cannot be excluded" in page.locator(".scan-row").text_content()
 
 
 def test_a_lesion_has_a_page_of_its_own(visit):
@@ -179,7 +180,7 @@ def test_scans_are_found_by_what_cannot_be_excluded_and_ticks_are_told_and_clear
         page.locator(".scan-row input").nth(row).check()
     page.get_by_label("Search").fill("basal")
     page.get_by_text("2 of 4 scans").wait_for()
-    assert all("Basal cell carcinoma cannot be excluded" in row for row in page.locator(".scan-row").all_inner_texts())
+    assert all("Basal cell carcinoma cannot be excluded" in row for row in page.locator(".scan-row").all_text_contents())
     page.get_by_label("Search").fill("spot-2")
     page.get_by_text("2 of the ticked are not among the scans below.").wait_for()
     page.get_by_role("button", name="Clear the ticks").click()
