@@ -85,19 +85,12 @@ export function csvOf(scans, endings, failures = [], disclaimer = '') {
 }
 
 /**
- * The object that OUTPUT.md describes, with what only the page knows in a member of its own.
- * @param {import('./types.js').Scan} scan
- */
-function objectOf({ result: { summaries, ...result }, created, square, reduced, lesion, note, trust = {} }) {
-  return { ...result, page: { created, square, reduced, lesion, note, trust } };
-}
-
-/**
- * One object a line.
+ * One object a line, as OUTPUT.md describes it, with what only the page knows in a member of its own.
  * @param {import('./types.js').Scan[]} scans
  */
 export function jsonOf(scans) {
-  return scans.map((scan) => `${JSON.stringify(objectOf(scan))}\n`).join('');
+  return scans.map(({ result: { summaries, ...result }, created, square, reduced, lesion, note, trust = {} }) => (
+    `${JSON.stringify({ ...result, page: { created, square, reduced, lesion, note, trust } })}\n`)).join('');
 }
 
 /**

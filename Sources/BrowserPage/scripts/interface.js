@@ -11,13 +11,6 @@ function isBlob(value) {
   return ['[object Blob]', '[object File]'].includes(Object.prototype.toString.call(value));
 }
 
-/** @param {Blob} blob */
-function source(blob) {
-  if (!isBlob(blob)) throw new TypeError('an image is a Blob or a File');
-  counter += 1;
-  return { key: `interface-${counter}`, blob };
-}
-
 /** @type {WeakMap<Blob, {key: string, blob: Blob}>} */
 const sources = new WeakMap();
 
@@ -26,7 +19,8 @@ const sources = new WeakMap();
  * @param {Blob} blob
  */
 function sourceOf(blob) {
-  const known = sources.get(blob) ?? source(blob);
+  if (!isBlob(blob)) throw new TypeError('an image is a Blob or a File');
+  const known = sources.get(blob) ?? { key: `interface-${++counter}`, blob };
   sources.set(blob, known);
   return known;
 }
@@ -76,7 +70,13 @@ function frozen(value) {
  * promise is rejected with an `AbortError`.
  */
 export function publishInterface() {
-  const nameOf = (/** @type {any} */ blob, /** @type {any} */ options) => options.name ?? blob.name ?? 'image';
+  const jobOf = async (/** @type {any} */ blob, /** @type {any} */ options) => {
+    const metadata = metadataOf(options);
+    const from = sourceOf(blob);
+    const size = await probe(blob);
+    await app.engine.ready;
+    return { source: { ...from, size }, name: options.name ?? blob.name ?? 'image', metadata };
+  };
 
   const ready = app.engine.ready.then((description) => frozen(structuredClone(description)));
   ready.catch(() => {});
@@ -90,13 +90,7 @@ export function publishInterface() {
      * @returns {Promise<import('./types.js').Result>} the object of `dermafusion classify --format json`
      */
     async classify(blob, given) {
-      const options = optionsOf(given, CLASSIFY_OPTIONS);
-      const metadata = metadataOf(options);
-      const from = sourceOf(blob);
-      const size = await probe(blob);
-      await app.engine.ready;
-      const job = { source: { ...from, size }, name: nameOf(blob, options), metadata };
-      return (await app.engine.request('classify', job, 'interface')).result;
+      return (await app.engine.request('classify', await jobOf(blob, optionsOf(given, CLASSIFY_OPTIONS)), 'interface')).result;
     },
 
     /**
@@ -108,14 +102,8 @@ export function publishInterface() {
      */
     async heatmap(blob, given) {
       const options = optionsOf(given, HEATMAP_OPTIONS);
-      const metadata = metadataOf(options);
-      const from = sourceOf(blob);
-      const size = await probe(blob);
-      await app.engine.ready;
-      const job = {
-        source: { ...from, size }, name: nameOf(blob, options), metadata,
-        class: options.class ?? 'top', method: options.method ?? 'gradcam', layer: options.layer, trust: options.trust,
-      };
+      const { layer, trust } = options;
+      const job = { ...await jobOf(blob, options), class: options.class ?? 'top', method: options.method ?? 'gradcam', layer, trust };
       const { facts, values } = await app.engine.request('map', job, 'interface-map');
       return { ...facts, values };
     },

@@ -16,6 +16,7 @@
  * @property {string} key what it is known by to the worker
  * @property {Blob} blob
  * @property {{width: number, height: number}} [size]
+ * @property {Awaited<ReturnType<typeof import('./engine/decode.js').read>>} [read] what the page has read of it for the worker
  *
  * @typedef {object} Job
  * @property {Source} source

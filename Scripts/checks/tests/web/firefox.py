@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import websocket
+from driven import Driven
 
 PREFERENCES = {
     "browser.shell.checkDefaultBrowser": False,
@@ -23,7 +23,7 @@ PREFERENCES = {
 }
 
 
-class Firefox:
+class Firefox(Driven):
     """A running browser with one tab."""
 
     def __init__(self, patience: float):
@@ -88,44 +88,11 @@ class Firefox:
             raise RuntimeError(answer["exceptionDetails"]["text"])
         return json.loads(answer["result"]["value"])
 
-    def wait(self, condition: str, *values):
-        """Until a function of the page returns something that counts as true; what it returns."""
-        end = time.monotonic() + self.patience
-        while time.monotonic() < end:
-            if found := self.run(condition, *values):
-                return found
-            time.sleep(0.1)
-        words = self.run("() => document.body.innerText")[:400]
-        raise TimeoutError(f"in vain: {condition} {values}; the page says {words!r}")
-
-    def press(self, name: str) -> None:
-        """Clicks on the button or link of that name, once it is there."""
-        self.wait(
-            """(name) => {
-          const all = [...(document.querySelector('dialog[open]') ?? document).querySelectorAll('button, a')];
-          const named = (each) => (each.getAttribute('aria-label') ?? each.textContent).trim() === name;
-          const found = all.find((each) => named(each) && each.checkVisibility());
-          found?.click();
-          return Boolean(found);
-        }""",
-            name,
-        )
-
     def choose(self, selector: str, *paths: Path) -> None:
         """Puts files into an input, as a person does."""
         found = self.send("browsingContext.locateNodes", context=self.tab, locator={"type": "css", "value": selector})
         element = {"sharedId": found["nodes"][0]["sharedId"]}
         self.send("input.setFiles", context=self.tab, element=element, files=[str(path) for path in paths])
-
-    def downloaded(self, pattern: str) -> Path:
-        """The file that has been downloaded whole."""
-        end = time.monotonic() + self.patience
-        while time.monotonic() < end:
-            found = [path for path in self.downloads.glob(pattern) if path.stat().st_size > 0]
-            if found and not list(self.downloads.glob("*.part")):
-                return found[0]
-            time.sleep(0.1)
-        raise TimeoutError(f"no download {pattern}")
 
     def close(self) -> None:
         self.socket.close()

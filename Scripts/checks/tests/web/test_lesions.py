@@ -180,7 +180,9 @@ def test_scans_are_found_by_what_cannot_be_excluded_and_ticks_are_told_and_clear
         page.locator(".scan-row input").nth(row).check()
     page.get_by_label("Search").fill("basal")
     page.get_by_text("2 of 4 scans").wait_for()
-    assert all("Basal cell carcinoma cannot be excluded" in row for row in page.locator(".scan-row").all_text_contents())
+    assert all(
+        "Basal cell carcinoma cannot be excluded" in row for row in page.locator(".scan-row").all_text_contents()
+    )
     page.get_by_label("Search").fill("spot-2")
     page.get_by_text("2 of the ticked are not among the scans below.").wait_for()
     page.get_by_role("button", name="Clear the ticks").click()

@@ -1,3 +1,4 @@
+import { read } from './decode.js';
 import { EngineError } from './module.js';
 
 /**
@@ -32,6 +33,7 @@ export function isCancelled(error) {
  * @property {(answer: any) => void} resolve
  * @property {(error: unknown) => void} reject
  * @property {number} [started]
+ * @property {boolean} [isHandedOver] whether the page reads the photograph for it
  */
 
 /**
@@ -158,10 +160,25 @@ export class EngineClient {
   #answered({ serial, answer, failure }) {
     const request = this.#running;
     if (!request || request.serial !== serial) return;
+    if (failure?.code === 'unread' && !request.isHandedOver) return void this.#handOver(request);
     this.#running = undefined;
     if (failure) request.reject(new EngineError(failure.code, failure.message));
     else request.resolve(answer);
     if (failure?.code === 'broken') this.#restart();
     else this.#next();
+  }
+
+  /**
+   * The worker cannot read a Blob, as in WebKit on a page that was opened from a disk: the page reads the file for it.
+   * @param {Request} request
+   */
+  async #handOver(request) {
+    request.isHandedOver = true;
+    const { serial, action, job } = request;
+    const found = await read(job.source).catch((error) => this.#answered({
+      serial, failure: { code: error instanceof EngineError ? error.code : 'unreadable_image', message: String(error) },
+    }));
+    if (!found || this.#running !== request) return;
+    this.#worker?.postMessage({ serial, action, job: { ...job, source: { ...job.source, read: found } } }, [found.bytes, found.photograph.bitmap]);
   }
 }

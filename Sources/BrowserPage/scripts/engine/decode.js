@@ -44,6 +44,15 @@ export async function decode(blob, size) {
 }
 
 /**
+ * An image's file: its bytes and what it shows. The worker reads it; the page does where the worker cannot.
+ * @param {import('../types.js').Source} source
+ */
+export async function read({ blob, size }) {
+  const bytes = await blob.arrayBuffer();
+  return { bytes, photograph: await decode(blob, size) };
+}
+
+/**
  * Why the browser does not read a file: HEIC and AVIF, which many do not know, can be converted; anything else is damaged or no
  * photograph.
  * @param {Blob} blob
@@ -119,11 +128,7 @@ export function centreSquare({ width, height }) {
  * A copy of the photograph that is small enough to be shown.
  * @param {Photograph} photograph
  */
-export function preview({ bitmap, width, height }) {
-  const scale = Math.min(1, PREVIEW_SIDE / Math.max(width, height));
-  return createImageBitmap(bitmap, {
-    resizeWidth: Math.max(1, Math.round(width * scale)),
-    resizeHeight: Math.max(1, Math.round(height * scale)),
-    resizeQuality: 'high',
-  });
+export function preview(photograph) {
+  const { width, height } = photograph;
+  return part(photograph, { left: 0, top: 0, width, height }, Math.min(1, PREVIEW_SIDE / Math.max(width, height)));
 }

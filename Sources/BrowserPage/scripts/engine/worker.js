@@ -1,5 +1,5 @@
 // Runs the engine beside the page: one message in, one message out, in order.
-import { centreSquare, cut, decode, part, preview, squareJPEG } from './decode.js';
+import { centreSquare, cut, part, preview, read, squareJPEG } from './decode.js';
 import { bytesOf, decodeInto, inflated } from './base64.js';
 import { EngineError, EngineModule } from './module.js';
 import { sameInput } from '../state.js';
@@ -42,20 +42,12 @@ async function digestOf(bytes) {
 }
 
 /** @param {import('../types.js').Source} source */
-async function photographOf({ key, blob, size }) {
-  if (current?.key === key) return current;
+async function photographOf(source) {
+  if (current?.key === source.key) return current;
   release();
-  const digest = fileDigest(blob);
-  digest.catch(() => {});
-  const photograph = await decode(blob, size);
-  current = { key, photograph, digest: await digest };
+  const { bytes, photograph } = source.read ?? await read(source);
+  current = { key: source.key, photograph, digest: await digestOf(bytes) ?? engine.digest(new Uint8Array(bytes)) };
   return current;
-}
-
-/** @param {Blob} blob */
-async function fileDigest(blob) {
-  const bytes = await blob.arrayBuffer();
-  return await digestOf(bytes) ?? engine.digest(new Uint8Array(bytes));
 }
 
 /** A photograph of more pixels is not kept in memory while its result is looked at: what is asked for then decodes it again. */
@@ -81,6 +73,18 @@ function requestOf(job, { digest }) {
     image: job.name, imageSHA256: digest,
     ...(age === null ? {} : { age }), ...(sex === 'unknown' ? {} : { sex }), ...(site === 'unknown' ? {} : { site }),
   };
+}
+
+/**
+ * The result alone. The maps of the last one stay.
+ * @param {import('../types.js').Job} job
+ * @param {object} [more]
+ */
+async function classified(job, more) {
+  const opened = await photographOf(job.source);
+  const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
+  spare();
+  return engine.classify(pixels, { ...requestOf(job, opened), ...more }).result;
 }
 
 const actions = {
@@ -168,21 +172,15 @@ const actions = {
    * @param {import('../types.js').Job} job
    */
   async effect(job) {
-    const opened = await photographOf(job.source);
-    const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
-    spare();
-    return { shares: engine.classify(pixels, { ...requestOf(job, opened), metadataShares: true }).result.metadataShares };
+    return { shares: (await classified(job, { metadataShares: true })).metadataShares };
   },
 
   /**
-   * The probabilities with other metadata. The maps of the last result stay.
+   * The probabilities with other metadata.
    * @param {import('../types.js').Job} job
    */
   async probabilities(job) {
-    const opened = await photographOf(job.source);
-    const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
-    spare();
-    return engine.classify(pixels, requestOf(job, opened)).result.probabilities;
+    return (await classified(job)).probabilities;
   },
 
   /** @param {import('../types.js').MapJob} job */
@@ -284,9 +282,9 @@ onmessage = async ({ data: { serial, action, job } }) => {
     const answer = await actions[/** @type {keyof typeof actions} */ (action)](job);
     postMessage({ serial, answer }, { transfer: transferable(answer) });
   } catch (error) {
+    const { message, code, name } = /** @type {any} */ (error);
     // A trap leaves the engine's memory in no known state: the page starts a new worker.
-    const broken = !(error instanceof EngineError);
-    const { message, code } = /** @type {any} */ (error);
-    postMessage({ serial, failure: { code: broken ? 'broken' : code, message: String(message) } });
+    const broken = name === 'NotReadableError' ? 'unread' : 'broken';
+    postMessage({ serial, failure: { code: error instanceof EngineError ? code : broken, message: String(message) } });
   }
 };

@@ -37,6 +37,24 @@ function done(transaction) {
   });
 }
 
+/** A private window of WebKit stores no Blob, and the transaction that tries never ends: WebKit stores the bytes. */
+const STORES_BLOBS = globalThis.navigator?.vendor !== 'Apple Computer, Inc.';
+
+/** @param {Blob | null | undefined} blob @returns {Promise<any>} as it is stored */
+async function packed(blob) {
+  return STORES_BLOBS || !blob ? blob : { type: blob.type, bytes: await blob.arrayBuffer() };
+}
+
+/** @param {any} stored a Blob, or its bytes */
+function unpacked(stored) {
+  return stored?.bytes instanceof ArrayBuffer ? new Blob([stored.bytes], { type: stored.type }) : stored;
+}
+
+/** @param {any} stored a scan */
+function whole(stored) {
+  return stored?.thumbnail?.bytes instanceof ArrayBuffer ? { ...stored, thumbnail: unpacked(stored.thumbnail) } : stored;
+}
+
 /** So many milliseconds a browser may take to open its database: Safari was known never to answer, and another tab may block it. */
 const PATIENCE = 2000;
 
@@ -233,12 +251,14 @@ export class HistoryDatabase {
       for (const { scan, photograph } of records) this.#memory.set(scan.id, { scan, photograph: photograph ?? this.#memory.get(scan.id)?.photograph ?? null });
       return;
     }
+    const pictures = await Promise.all(records.map(({ scan, photograph }) => Promise.all([packed(scan.thumbnail), packed(photograph)])));
     const transaction = (await this.#open()).transaction(STORES, 'readwrite', { durability: 'strict' });
     const finished = done(transaction);
     finished.catch(() => {});
     try {
-      for (const { scan, photograph } of records) {
-        transaction.objectStore('scans').put(scan);
+      for (const [index, { scan }] of records.entries()) {
+        const [thumbnail, photograph] = pictures[index];
+        transaction.objectStore('scans').put({ ...scan, thumbnail });
         transaction.objectStore('rows').put(rowOf(scan));
         if (!photograph) continue;
         transaction.objectStore('photographs').put(photograph, scan.id);
@@ -269,7 +289,7 @@ export class HistoryDatabase {
     const scan = await answer(transaction.objectStore('scans').get(id));
     if (scan) {
       transaction.objectStore('scans').put({ ...scan, ...fields });
-      transaction.objectStore('rows').put(rowOf({ ...scan, ...fields }));
+      transaction.objectStore('rows').put(rowOf(whole({ ...scan, ...fields })));
     }
     await finished;
     return scan !== undefined;
@@ -308,7 +328,7 @@ export class HistoryDatabase {
     finished.catch(() => {});
     const store = transaction.objectStore('rows');
     store.clear();
-    const rows = (await answer(transaction.objectStore('scans').getAll())).map(rowOf);
+    const rows = (await answer(transaction.objectStore('scans').getAll())).map((scan) => rowOf(whole(scan)));
     for (const row of rows) store.put(row);
     await finished;
     return rows;
@@ -337,7 +357,7 @@ export class HistoryDatabase {
     const memory = this.#memory;
     const store = memory ? null : (await this.#open()).transaction('scans').objectStore('scans');
     const scans = await Promise.all(ids.map((id) => (store ? answer(store.get(id)) : memory?.get(id)?.scan)));
-    return scans.filter((scan) => scan && !flaw(scan));
+    return scans.map(whole).filter((scan) => scan && !flaw(scan));
   }
 
   /**
@@ -346,7 +366,7 @@ export class HistoryDatabase {
    */
   async photograph(id) {
     if (this.#memory) return this.#memory.get(id)?.photograph ?? null;
-    return await answer((await this.#open()).transaction('photographs').objectStore('photographs').get(id)) ?? null;
+    return unpacked(await answer((await this.#open()).transaction('photographs').objectStore('photographs').get(id))) ?? null;
   }
 
   /** @param {string[]} ids */

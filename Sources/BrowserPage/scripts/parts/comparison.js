@@ -2,6 +2,7 @@ import { h, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
 import { wheelFactor } from './crop-geometry.js';
+import { fingersOn } from './fingers.js';
 import { viewKeys } from './view-keys.js';
 
 const LARGEST = 8;
@@ -91,16 +92,9 @@ function moveBy(stage, view) {
     const box = stage.getBoundingClientRect();
     view.zoom(1 / wheelFactor(event), { x: (event.clientX - box.left) / box.width - 0.5, y: (event.clientY - box.top) / box.height - 0.5 });
   }, { passive: false });
-  stage.addEventListener('pointerdown', (event) => {
-    stage.setPointerCapture(event.pointerId);
-    const box = stage.getBoundingClientRect();
-    let [x, y] = [event.clientX, event.clientY];
-    const follow = (/** @type {PointerEvent} */ now) => {
-      view.move((x - now.clientX) / box.width, (y - now.clientY) / box.height);
-      [x, y] = [now.clientX, now.clientY];
-    };
-    stage.addEventListener('pointermove', follow);
-    stage.addEventListener('lostpointercapture', () => stage.removeEventListener('pointermove', follow), { once: true });
+  fingersOn(stage, () => ({ x: 0, y: 0 }), (seen, { x, y }) => {
+    view.move((seen.x - x) / stage.clientWidth, (seen.y - y) / stage.clientHeight);
+    Object.assign(seen, { x, y });
   });
   viewKeys(stage, { move: (x, y) => view.move(x / 10, y / 10), zoom: view.step });
 }

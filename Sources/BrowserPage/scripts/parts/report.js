@@ -1,6 +1,7 @@
 import facts from '../facts.js';
 import { h } from '../dom.js';
 import { formatDate, nameOfClass, t } from '../texts.js';
+import { drawn } from '../image.js';
 import { disclaimer, openDialog } from './dialog.js';
 import { mapCaption, verdict } from './map-checks.js';
 import { colourBar } from './map-colours.js';
@@ -14,21 +15,7 @@ import { bars, headline, setSentence, unreliable } from './result.js';
  */
 
 /** @param {HTMLCanvasElement} canvas */
-export function copyOf(canvas) {
-  const copy = h('canvas', { width: canvas.width, height: canvas.height });
-  copy.getContext('2d')?.drawImage(canvas, 0, 0);
-  return copy;
-}
-
-/**
- * Prints a result, or stores it as PDF by the browser's own dialog.
- * @param {import('../types.js').Scan} scan
- * @param {HTMLCanvasElement | null} photograph the square that the model saw
- * @param {ReportMap | null} map
- */
-export function printReport(scan, photograph, map) {
-  printOnPaper(report(scan, photograph, map));
-}
+export const copyOf = (canvas) => drawn(canvas, Infinity);
 
 /**
  * Puts an article into the page, where only a printer sees it, and prints it.
@@ -45,10 +32,10 @@ export function printOnPaper(article) {
  * @param {import('../types.js').Scan[]} scans
  */
 export async function printList(scans) {
-  dropReport();
   const addresses = scans.map(({ thumbnail }) => URL.createObjectURL(thumbnail));
   const pictures = addresses.map((address) => h('img', { src: address, alt: '', width: 96, height: 96 }));
-  document.body.append(h('article', { class: 'report', 'aria-hidden': 'true' },
+  await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
+  printOnPaper(h('article', { class: 'report', 'aria-hidden': 'true' },
     disclaimer(),
     h('header', { class: 'report-head' }, h('h1', {}, t('report.title')), h('p', {}, t('report.scans', { count: scans.length }))),
     ...scans.map((scan, index) => h('section', { class: 'report-item' }, pictures[index],
@@ -56,8 +43,6 @@ export async function printList(scans) {
         h('p', { class: 'small' }, [formatDate(scan.created), metadataLine(scan.result.metadata)].join(' · ')),
         headline(scan.result), scan.note ? h('p', { class: 'report-note' }, scan.note) : null))),
     h('section', {}, h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));
-  await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
-  print();
   addresses.forEach((address) => URL.revokeObjectURL(address));
 }
 
@@ -77,15 +62,16 @@ export function dropReport() {
 }
 
 /**
+ * Prints a result, or stores it as PDF by the browser's own dialog.
  * @param {import('../types.js').Scan} scan
- * @param {HTMLCanvasElement | null} photograph
+ * @param {HTMLCanvasElement | null} photograph the square that the model saw
  * @param {ReportMap | null} map
  */
-function report(scan, photograph, map) {
+export function printReport(scan, photograph, map) {
   const { result, classes, created, note, lesion } = scan;
   // Where the model abstains, paper shows no map that somebody could rely on.
   const shown = result.abstain ? null : map;
-  return h('article', { class: 'report', 'aria-hidden': 'true' },
+  printOnPaper(h('article', { class: 'report', 'aria-hidden': 'true' },
     disclaimer(),
     h('header', { class: 'report-head' },
       h('h1', {}, t('report.title')),
@@ -101,7 +87,7 @@ function report(scan, photograph, map) {
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('report.made')), modelFacts(scan, { isNamed: false }),
-      h('p', { class: 'small' }, t('report.page', { hash: facts.hash }))));
+      h('p', { class: 'small' }, t('report.page', { hash: facts.hash })))));
 }
 
 /**

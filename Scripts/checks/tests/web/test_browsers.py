@@ -1,4 +1,4 @@
-"""The page in Firefox: answers, history, import and report. The paths themselves are walked in Chromium."""
+"""The page in Firefox and WebKit: answers, history, import and report. The paths themselves are walked in Chromium."""
 
 import base64
 import json
@@ -7,17 +7,23 @@ import numpy as np
 import pytest
 from conftest import FIXTURES, PATIENCE, SHIPPED_PAGE, base64_of, run_program
 from firefox import Firefox
+from PIL import Image
 from test_parity import CLASSIFY, METADATA, TOLERANCE, expected_pixels
+from webkit import WebKit
+
+BROWSERS = {"firefox": Firefox, "webkit": WebKit}
 
 
-@pytest.fixture(scope="module")
-def firefox():
-    if Firefox.program() is None:
-        pytest.exit("there is no firefox")
-    browser = Firefox(PATIENCE / 1000)
+@pytest.fixture(scope="module", params=BROWSERS)
+def browser(request):
+    """The page in a browser, opened from the disk."""
+    kind = BROWSERS[request.param]
+    if kind.program() is None:
+        pytest.skip(f"not run: there is no {request.param}")
+    browser = kind(PATIENCE / 1000)
     browser.open(SHIPPED_PAGE.as_uri())
     browser.press("I understand")
-    browser.wait("() => window.dermafusion.ready.then((description) => description.version)")
+    browser.wait("() => window.dermafusion?.ready.then((description) => description.version)")
     yield browser
     foreign = [
         url for url in browser.requests if not url.startswith(("blob:", "data:", SHIPPED_PAGE.as_uri(), "about:"))
@@ -41,9 +47,9 @@ IMAGES = ["checks.png", "noise.png", "png_rgb8.png", "phantom_brown.jpg", "jpeg_
 
 
 @pytest.mark.parametrize("name", IMAGES)
-def test_logits_equal_the_command_lines(firefox, tmp_path, name):
+def test_logits_equal_the_command_lines(browser, tmp_path, name):
     path = FIXTURES / name
-    answer = firefox.run(
+    answer = browser.run(
         f"(name, text, metadata) => ({CLASSIFY})([name, text, metadata])",
         name,
         base64_of(path),
@@ -63,8 +69,7 @@ def test_logits_equal_the_command_lines(firefox, tmp_path, name):
     assert answer["result"]["imageSHA256"] == expected["imageSHA256"]
 
 
-def test_saved_found_exported_imported_printed(firefox):
-    browser = firefox
+def test_saved_found_exported_imported_printed(browser):
     browser.run("() => { window.print = () => { window.printed = true; }; }")
     scan(browser)
     assert browser.run("() => document.querySelectorAll('.bar').length") == 7
@@ -91,3 +96,29 @@ def test_saved_found_exported_imported_printed(firefox):
     browser.run("() => document.querySelector('a.scan-card').click()")
     browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
     assert browser.run("() => document.querySelector('.heatmap-stage canvas').width") == 450
+
+
+def test_a_large_photograph_is_kept_as_its_square(browser, tmp_path):
+    """The engine's worker makes the JPEG, which the page stores."""
+    browser.run("() => { location.hash = '#scan'; }")
+    pixels = np.random.default_rng(8).integers(0, 256, (800, 1000, 3), np.uint8)
+    path = tmp_path / "large.png"
+    Image.fromarray(pixels).save(path)
+    assert path.stat().st_size > 1_500_000
+    browser.wait("() => document.querySelector('[data-role=choose]') !== null")
+    browser.choose("[data-role=choose]", path)
+    browser.press("Next")
+    browser.press("Analyse")
+    browser.press("Save to history")
+    browser.wait(
+        """() => {
+      const named = (words) => [...document.querySelectorAll('button')].find((each) => each.textContent === words);
+      named('Turn the history on')?.click();
+      return Boolean(named('Saved'));
+    }"""
+    )
+    browser.run("() => { location.hash = '#history'; }")
+    browser.wait("() => document.querySelector('.scan-row') !== null")
+    browser.run("() => document.querySelector('a.scan-card').click()")
+    browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
+    assert browser.run("() => document.querySelector('.heatmap-stage canvas').width") == 800
