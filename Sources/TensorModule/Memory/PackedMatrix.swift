@@ -119,6 +119,9 @@ package struct PackedMatrix: Sendable {
   }
 
   /// Writes the panels, in each word as many elements as fit.
+  ///
+  /// Inlined, because a call of the runtime copies each element of a function that is not specialized.
+  @inline(__always)
   private func pack<Element, Failure: Error>(
     _ read: (_ column: Int, _ start: Int, _ target: UnsafeMutableBufferPointer<Float>) throws(Failure) ->
       Void,
