@@ -45,7 +45,8 @@ package final class Network: Sendable {
   ) throws(DermaFusionError) {
     let configuration = model.configuration
     let builder = try NetworkBuilder(model)
-    let weights = NetworkWeights(file: model.weights, precision: configuration.precision, kernels: kernels)
+    let weights = NetworkWeights(
+      file: model.weights, precision: configuration.precision, kernels: kernels, isReadOnce: model.isReadOnce)
     if configuration.precision == .bfloat16 { try weights.requireBFloat16(file: model.configurationPath) }
     try self.init(
       builder, weights, fusion: configuration.fusion, outputCount: configuration.outputCount,
@@ -109,7 +110,7 @@ package final class Network: Sendable {
   private static func prepared(
     _ list: OperationList, weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> [Step] {
-    // The last operations have the most weights: begun first, they leave no thread waiting for another.
+    // In about the order of the file, so that the hash, which reads that from its start, has passed what was packed.
     try pool.map(list.operations) { (item) throws(DermaFusionError) in
       let (value, node) = item
       let operation = try node.operation.prepare(list.shapes(node), weights, pool: pool)

@@ -12,6 +12,8 @@ package struct NetworkWeights {
   let file: SafetensorsFile
   let precision: Precision
   let kernels: KernelSet
+  /// True if the memory of a tensor goes back once it was read.
+  private let isReadOnce: Bool
   /// The dotted name of this scope; empty at the top.
   private(set) var path = ""
   private let bound = BoundNames()
@@ -20,7 +22,9 @@ package struct NetworkWeights {
     let names = Locked<Set<String>>([])
   }
 
-  package init(file: SafetensorsFile, precision: Precision, kernels: KernelSet) {
+  /// - Parameter isReadOnce: See ``ModelFolder/readOnce``.
+  package init(file: SafetensorsFile, precision: Precision, kernels: KernelSet, isReadOnce: Bool = false) {
+    self.isReadOnce = isReadOnce
     self.file = file
     self.precision = precision
     self.kernels = kernels
@@ -39,7 +43,9 @@ package struct NetworkWeights {
   ///
   /// - Throws: where there is none, it has another shape or type, or a value is not finite.
   func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Float] {
-    try storedTensor(name, shape: shape).floats()
+    let tensor = try storedTensor(name, shape: shape)
+    defer { release(tensor) }
+    return try tensor.floats()
   }
 
   /// A tensor as it is stored, for a packer that converts it itself and so finds values that are not finite.
@@ -55,9 +61,12 @@ package struct NetworkWeights {
         "\(file.name): the tensor \(quoted(fullName)) has the data type \(quoted(tensor.dataType.rawValue)), and the "
           + "network needs \(isInteger ? "I8" : "F32, F16 or BF16")")
     }
-    bound.names.withLock { _ = $0.insert(fullName) }
+    let isFirst = bound.names.withLock { $0.insert(fullName).inserted }
+    precondition(isFirst || !isReadOnce, "the tensor \(fullName) is read a second time")
     return tensor
   }
+
+  private func release(_ tensor: StoredTensor) { if isReadOnce { tensor.release() } }
 
   /// Checks that every tensor of the file was asked for, in whichever scope.
   ///
@@ -92,6 +101,7 @@ package struct NetworkWeights {
     }
     let shape = [product.channels, inputs] + (product.isDense ? [] : [1, 1])
     let weight = try storedTensor("\(product.name).weight", shape: shape)
+    defer { release(weight) }
     let (fold, bias) = try additions(to: product)
     return try PackedMatrix(
       columnCount: product.channels, depth: inputs, bias: bias, kernels: kernels, type: product.type

@@ -55,7 +55,8 @@ public final class Classifier: Sendable {
     switch try StoredModel(directory: modelDirectory, architectures: Architecture.names) {
     case .single(let folder):
       self.init(
-        try Model(folder.computed(in: precision), threadCount: threadCount, needsClasses: needsClasses))
+        try Model(
+          folder.computed(in: precision).readOnce, threadCount: threadCount, needsClasses: needsClasses))
     case .ensemble(let folder):
       self.init(try Ensemble(folder, threadCount: threadCount, precision: precision))
     }

@@ -29,7 +29,8 @@ public struct Model: Sendable {
     directory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
     try self.init(
-      try ModelFolder(directory: directory, architectures: Architecture.names).computed(in: precision),
+      try ModelFolder(directory: directory, architectures: Architecture.names).computed(in: precision)
+        .readOnce,
       threadCount: threadCount)
   }
 

@@ -18,6 +18,8 @@ package struct ModelFolder: Sendable {
   package let digest: ModelDigest
   /// Whether the folder states its files' hashes, which loading then holds them against.
   package let hasChecksums: Bool
+  /// True if the weights are read a last time by the network that is made of them.
+  package private(set) var isReadOnce = false
   /// Adds the files' bytes to a hash.
   let addBytes: @Sendable (inout SHA256) -> Void
 
@@ -118,7 +120,7 @@ package struct ModelFolder: Sendable {
     configurationPath = file.path
     addBytes = { [bytes = file.bytes] hash in
       hash.update(bytes)
-      for file in weights.files { file.withBytes { hash.update($0) } }
+      for file in weights.files { file.forEachPiece { hash.update($0) } }
     }
     hasChecksums = file.checksums != nil
     var checksums: [ModelDigest.Checksum] = []
@@ -149,6 +151,16 @@ extension ModelFolder {
     }
     var folder = self
     folder.configuration.precision = precision
+    return folder
+  }
+}
+
+extension ModelFolder {
+  /// The model for one network and no other reader, which gives the memory of each tensor back once it is packed. Where the folder
+  /// states hashes the files stay, because a fault in them is found by reading them again.
+  package var readOnce: ModelFolder {
+    var folder = self
+    folder.isReadOnce = !hasChecksums
     return folder
   }
 }

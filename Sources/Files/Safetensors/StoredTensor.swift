@@ -102,6 +102,9 @@ package struct StoredTensor: Sendable {
     return file.withBytes { bytes in byteRange.map { Int8(bitPattern: bytes[$0]) } }
   }
 
+  /// Gives its memory back, where nobody reads it again but the hash of the file.
+  package func release() { file.release(byteRange) }
+
   private func firstNonFiniteValue() -> DermaFusionError {
     for index in 0..<elementCount {
       let value = file.withBytes { element(at: index, in: $0) }

@@ -11,6 +11,15 @@ import CLibrary
   private let bytes: UnsafeMutableRawBufferPointer
   /// What was given instead.
   private let array: [UInt8]
+  private let progress = Locked(Progress())
+
+  /// The two readers of a file that need it once only: one in order, one by its parts.
+  private struct Progress {
+    /// Bytes from the start that the reader in order has passed.
+    var passed = 0
+    /// Parts that the other has read, and the first has not.
+    var waiting: [Range<Int>] = []
+  }
 
   package init(_ bytes: [UInt8]) {
     unsafe self.bytes = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -71,6 +80,45 @@ import CLibrary
       unsafe try body(Span(_unsafeElements: UnsafeRawBufferPointer(bytes).bindMemory(to: UInt8.self)))
     }
   }
+
+  /// Calls the body with the content piece by piece, in order. The system gets the pages back of a part that was also
+  /// ``release(_:)``.
+  package func forEachPiece(_ body: (Span<UInt8>) -> Void) {
+    withBytes { content in
+      for start in stride(from: 0, to: content.count, by: Self.pieceByteCount) {
+        let end = min(start + Self.pieceByteCount, content.count)
+        body(content.extracting(start..<end))
+        progress.withLock { progress in
+          progress.passed = max(progress.passed, end)
+          progress.waiting.removeAll { part in
+            guard part.upperBound <= end else { return false }
+            discard(part)
+            return true
+          }
+        }
+      }
+    }
+  }
+
+  /// Takes leave of a part, which only ``forEachPiece(_:)`` may still read, and only once: its memory goes back to the
+  /// system as soon as that has passed it. Anybody else would read zeros.
+  package func release(_ part: Range<Int>) {
+    guard part.count >= Self.releasedByteCount else { return }
+    progress.withLock { progress in
+      if progress.passed >= part.upperBound { discard(part) } else { progress.waiting.append(part) }
+    }
+  }
+
+  private func discard(_ part: Range<Int>) {
+    if let address = unsafe bytes.baseAddress {
+      unsafe FreshPages.discard(
+        UnsafeMutableRawBufferPointer(start: address + part.lowerBound, count: part.count))
+    }
+  }
+
+  private static let pieceByteCount = 1 << 22
+  /// Smaller parts are not worth a call of the system.
+  private static let releasedByteCount = 1 << 18
 
   /// The whole content, copied.
   package var copied: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }

@@ -75,6 +75,8 @@ package enum FreshPages {
   }
 
   private static let spare = Locked<Spare?>(nil)
+  /// Ranges from this size on may have pages of 2 MB: the system gives one of them in the time of some ten small ones.
+  private static let hugeByteCount = 1 << 22
   /// Ranges from this size on are kept, and taken.
   private static let spareByteCount = 1 << 20
 
@@ -85,7 +87,8 @@ package enum FreshPages {
   package static func map(byteCount: Int, populates: Bool = true) -> UnsafeMutableRawPointer? {
     #if os(Linux)
       if let address = unsafe takeSpare(byteCount: byteCount) { return unsafe address }
-      let flags = MAP_PRIVATE | MAP_ANONYMOUS | (populates ? MAP_POPULATE : 0)
+      let isLarge = byteCount >= hugeByteCount
+      let flags = MAP_PRIVATE | MAP_ANONYMOUS | (populates && !isLarge ? MAP_POPULATE : 0)
     #elseif canImport(Darwin)
       let flags = MAP_PRIVATE | MAP_ANON
     #endif
@@ -93,7 +96,14 @@ package enum FreshPages {
       guard let address = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0) else {
         return nil
       }
-      return unsafe address == MAP_FAILED ? nil : address
+      guard unsafe address != MAP_FAILED else { return nil }
+      #if os(Linux)
+        if isLarge {
+          _ = unsafe madvise(address, byteCount, Int32(MADV_HUGEPAGE))
+          if populates { unsafe populate(UnsafeMutableRawBufferPointer(start: address, count: byteCount)) }
+        }
+      #endif
+      return unsafe address
     #else
       return nil
     #endif
@@ -118,6 +128,19 @@ package enum FreshPages {
     #if os(Linux)
       // MADV_POPULATE_WRITE, since Linux 5.14. Before, the pages come one by one.
       _ = unsafe madvise(part.baseAddress, part.count, 23)
+    #endif
+  }
+
+  /// Gives back the whole pages of a part, which is then zero.
+  package static func discard(_ part: UnsafeMutableRawBufferPointer) {
+    #if os(Linux)
+      guard let address = part.baseAddress else { return }
+      let pageSize = sysconf(Int32(_SC_PAGESIZE))
+      let start = Int(bitPattern: address).roundedUp(toMultipleOf: pageSize)
+      let end = (Int(bitPattern: address) + part.count) / pageSize * pageSize
+      if start < end {
+        _ = unsafe madvise(UnsafeMutableRawPointer(bitPattern: start), end - start, Int32(MADV_DONTNEED))
+      }
     #endif
   }
 

@@ -80,8 +80,7 @@ package final class ThreadPool: Sendable {
     }
   }
 
-  /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls;
-  /// the caller begins with the last element.
+  /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls.
   ///
   /// - Throws: The error of the first element that has one.
   package func map<Element, Value, Failure: Error>(
@@ -91,8 +90,7 @@ package final class ThreadPool: Sendable {
     unsafe results.withUnsafeMutableBufferPointer { results in
       // As the workers do, or a result would depend on who came to make it.
       Self.withDenormalsFlushed {
-        run(taskCount: elements.count) { task, _ in
-          let index = elements.count - 1 - task
+        run(taskCount: elements.count) { index, _ in
           do throws(Failure) {
             unsafe results[index] = .success(try body(elements[index]))
           } catch {

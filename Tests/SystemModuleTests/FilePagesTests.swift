@@ -1,0 +1,53 @@
+import Foundation
+import SystemModule
+import Testing
+
+@Suite struct FilePagesTests {
+  /// Two pieces and a rest, no multiple of a page.
+  private let content = (0..<9_000_001).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) | 1 }
+
+  private func withPages(_ body: (FilePages) throws -> Void) throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data(content).write(to: file)
+    try body(FilePages(path: file.path, limit: content.count))
+  }
+
+  @Test func thePiecesAreTheContentInOrder() throws {
+    try withPages { pages in
+      var read: [UInt8] = []
+      pages.forEachPiece { piece in for index in piece.indices { read.append(piece[index]) } }
+      #expect(read == content)
+    }
+  }
+
+  /// Parts before, across and behind the border of two pieces, released before the pieces are read and after.
+  @Test(arguments: [true, false]) func aReleasedPartIsReadOnceMore(isReleasedFirst: Bool) throws {
+    let parts = [4097..<1_000_000, 4_000_000..<5_000_000, 8_700_001..<9_000_001]
+    try withPages { pages in
+      if isReleasedFirst { for part in parts { pages.release(part) } }
+      var read: [UInt8] = []
+      pages.forEachPiece { piece in for index in piece.indices { read.append(piece[index]) } }
+      if !isReleasedFirst { for part in parts { pages.release(part) } }
+      #expect(read == content, "the pieces are whole although parts were released")
+      let left = pages.copied
+      let differing = left.indices.filter { left[$0] != content[$0] }
+      #expect(differing.allSatisfy { index in parts.contains { $0.contains(index) } }, "other parts stay")
+      #if os(Linux)
+        // All but the first and the last page of each part.
+        for part in parts {
+          let inner = part.lowerBound + 65_536..<part.upperBound - 65_536
+          #expect(left[inner].allSatisfy { $0 == 0 }, "\(part) still has memory")
+        }
+      #endif
+    }
+  }
+
+  @Test func aSmallPartStays() throws {
+    try withPages { pages in
+      pages.release(0..<200_000)
+      pages.forEachPiece { _ in }
+      #expect(pages.copied == content)
+    }
+  }
+}
