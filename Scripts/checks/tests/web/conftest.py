@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[4]
 sys.path.append(str(ROOT / "Scripts" / "lib"))
@@ -27,11 +27,19 @@ PICTURES = ROOT / ".build" / "web" / "pictures"
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out what takes long")
     parser.addoption(
+        "--slowdown",
+        type=float,
+        default=1,
+        help="slows the page itself down so many times, to find what a test reads too early",
+    )
+    parser.addoption(
         "--kills", type=int, help="how often the browser is killed while it stores something; 4, with --quick 2"
     )
 
 
 def pytest_configure(config):
+    expect.set_options(timeout=PATIENCE)
+    Visit.slowdown = config.getoption("--slowdown")
     config.addinivalue_line("markers", "slow: left out by --quick")
 
 
@@ -87,6 +95,8 @@ def base64_of(file: Path | bytes) -> str:
 class Visit:
     """One page in a browser of its own, with everything it asked for or complained of."""
 
+    slowdown = 1.0
+
     def __init__(
         self, browser, accepted: bool = True, script: str = "", ready: bool = True, file: Path = PAGE, **options
     ):
@@ -98,6 +108,9 @@ class Visit:
         self.complaints: list[str] = []
         self.context.add_init_script(BYTES)
         self.page: Page = self.context.new_page()
+        if self.slowdown > 1:
+            throttle = self.context.new_cdp_session(self.page)
+            throttle.send("Emulation.setCPUThrottlingRate", {"rate": self.slowdown})
         if script:
             self.page.add_init_script(script)
         self.context.on("request", lambda request: self.requests.append(request.url))

@@ -4,6 +4,8 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import FIXTURES
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+from playwright.sync_api import expect
 from screens import LOCALES, screens
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
@@ -128,13 +130,20 @@ def test_nothing_disappears_in_forced_colours(visit):
     assert before != page.screenshot(clip=page.locator(".slider").first.bounding_box()), "the slider cannot be seen"
 
 
+IN_SIGHT = """(element) => {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  return top !== null && (element.contains(top) || top.contains(element));
+}"""
+
+
 def is_in_sight(locator) -> bool:
-    """Whether the middle of an element is in the window, with nothing over it."""
-    return locator.evaluate("""(element) => {
-      const { x, y, width, height } = element.getBoundingClientRect();
-      const top = document.elementFromPoint(x + width / 2, y + height / 2);
-      return top !== null && (element.contains(top) || top.contains(element));
-    }""")
+    """Whether the middle of an element is in the window, with nothing over it, once the page has scrolled and drawn."""
+    try:
+        locator.page.wait_for_function(IN_SIGHT, arg=locator.element_handle(), timeout=5000)
+    except PlaywrightTimeoutError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -202,13 +211,13 @@ def test_the_focus_is_never_lost(visit):
     page.get_by_role("button", name="I understand").click()
     page.wait_for_function("() => document.activeElement.tagName === 'H1'")
     page.get_by_role("button", name="Deutsch").click()
-    assert page.evaluate("() => document.activeElement.lang") == "de", "changing the language loses the focus"
+    page.wait_for_function("() => document.activeElement.lang === 'de'")
     page.get_by_role("button", name="English").click()
     on.wait_until_ready()
     for _ in range(2):
         on.scan()
         on.save()
-        assert page.evaluate("() => document.activeElement.textContent") == "Saved"
+        page.wait_for_function("() => document.activeElement.textContent === 'Saved'")
         page.get_by_role("button", name="New scan").click()
         page.wait_for_function("() => document.activeElement.tagName === 'H1'")
     on.go("history")
@@ -227,7 +236,6 @@ def test_the_way_on_is_in_sight_on_a_phone(visit):
     for shown in (".crop-stage", ".metadata-form"):
         on.page.locator(shown).wait_for()
         way = on.page.locator(".actions .primary")
-        box = way.bounding_box()
-        assert 0 < box["y"] and box["y"] + box["height"] <= 640, shown
+        expect(way, shown).to_be_in_viewport(ratio=1)
         way.click()
     on.page.wait_for_selector(".result")

@@ -71,9 +71,9 @@ def test_a_heatmap_that_fails_leaves_the_result_and_can_be_asked_for_again(visit
     change(on, "if (answer?.facts) return { serial: data.serial, failure: { code: 'map', message: 'none' } }")
     analyse(on)
     page.get_by_text("There is no heatmap.").wait_for()
-    assert page.locator(".bar").count() == 7
+    expect(page.locator(".bar")).to_have_count(7)
     page.get_by_role("button", name="Print or PDF").click()
-    assert "Heatmap unavailable" in page.locator(".report").text_content()
+    expect(page.locator(".report")).to_contain_text("Heatmap unavailable")
     page.evaluate("() => { window.changeAnswer = undefined; }")
     page.get_by_role("button", name="Try again").click()
     page.get_by_text("Bright areas support").first.wait_for()
@@ -85,7 +85,7 @@ def test_a_heatmap_that_is_low_everywhere_is_said(visit):
     change(on, "if (answer?.facts) answer.facts.status = 'all_negative'")
     analyse(on)
     on.page.get_by_text("The heatmap is low everywhere").wait_for()
-    assert on.page.locator(".heatmap-overlay").is_hidden()
+    expect(on.page.locator(".heatmap-overlay")).to_be_hidden()
 
 
 def put_verdict(page, passes: bool) -> None:
@@ -116,9 +116,13 @@ def test_what_the_checks_of_a_map_found_is_told(visit, passes):
     page.get_by_role("button", name="Check this map").click()
     page.get_by_text("passed all three checks" if passes else "failed at least one of the three checks").wait_for()
     page.get_by_text("Measurements").click()
-    text = page.locator(".heatmap figcaption").inner_text()
-    assert "0.100 while the map's strongest places are hidden" in text and "0.200 with random places" in text
-    assert ("is 0.250. It should be below 0.5" if passes else "without variance") in text
+    caption = page.locator(".heatmap figcaption")
+    for words in (
+        "0.100 while the map's strongest places are hidden",
+        "0.200 with random places",
+        "is 0.250. It should be below 0.5" if passes else "without variance",
+    ):
+        expect(caption).to_contain_text(words, use_inner_text=True)
 
 
 FAILED = "failed at least one of its three checks"
@@ -143,11 +147,11 @@ def test_a_failed_check_stays_with_its_map(visit):
     first = picker.input_value()
     picker.select_option("vasc")
     caption.get_by_text("Bright areas support Vascular lesions").wait_for()
-    assert FAILED not in caption.inner_text(), "the verdict belongs to another class's map"
+    expect(caption, "the verdict belongs to another class's map").not_to_contain_text(FAILED, use_inner_text=True)
     picker.select_option(first)
     caption.get_by_text(FAILED).wait_for()
     caption.get_by_text("do not rely on it").first.wait_for()
-    assert page.get_by_role("button", name="Check this map").count() == 0
+    expect(page.get_by_role("button", name="Check this map")).to_have_count(0)
     report = report_of(page)
     assert FAILED in report and "Bright areas support" not in report
 
@@ -199,26 +203,26 @@ def test_the_map_is_taken_away_while_it_is_held_and_the_photograph_stands_beside
     page.keyboard.up("Space")
     expect(overlay).to_be_visible()
     alone = page.locator(".photograph-alone canvas")
-    assert alone.is_visible()
+    expect(alone).to_be_visible()
     page.get_by_label("Photograph beside the map").uncheck()
-    assert alone.is_hidden()
+    expect(alone).to_be_hidden()
     # The scale of the colours explains what is shown, and nothing else.
     page.get_by_label("Show the heatmap").uncheck()
-    assert page.locator(".colour-bar").is_hidden()
+    expect(page.locator(".colour-bar")).to_be_hidden()
 
 
 def test_what_nobody_asked_for_is_not_announced(visit):
     on = visit()
     page = on.page
     on.scan()
-    assert "Bright areas support" in page.locator(".heatmap figcaption").inner_text()
+    expect(page.locator(".heatmap figcaption")).to_contain_text("Bright areas support", use_inner_text=True)
     assert "".join(page.locator(".heatmap [aria-live]").all_text_contents()) == ""
     status = page.locator("body > [role=status]")
     page.wait_for_function(
         "() => document.querySelector('body > [role=status]').textContent.includes('Classification suggests')"
     )
     on.go("learn")
-    assert status.text_content() == ""
+    expect(status).to_have_text("")
 
 
 def test_another_age_moves_the_bars_and_leaves_the_result(visit):
@@ -229,7 +233,7 @@ def test_another_age_moves_the_bars_and_leaves_the_result(visit):
     before = page.locator(".bars").inner_text()
     card.locator("summary").click()
     slider = card.get_by_role("slider")
-    assert slider.input_value() == "20"
+    expect(slider).to_have_value("20")
     slider.fill("85")
     card.get_by_text("At 85 years:").wait_for()
     there = dict(row.split("\n")[:2] for row in card.locator(".what-if-bar").all_inner_texts())
@@ -249,7 +253,7 @@ def test_another_age_moves_the_bars_and_leaves_the_result(visit):
     card.get_by_role("slider").fill("20")
     card.get_by_text("At 20 years:").wait_for()
     card.get_by_role("button", name="As given").click()
-    assert "now" not in card.locator(".what-if-bars").inner_text()
+    expect(card.locator(".what-if-bars")).not_to_contain_text("now", use_inner_text=True)
 
 
 @pytest.mark.slow
@@ -260,7 +264,7 @@ def test_the_engine_checks_a_map(visit):
     on.page.get_by_text("all three checks").or_(on.page.get_by_text("one of the three checks")).wait_for(
         timeout=900_000
     )
-    assert on.page.locator(".heatmap figcaption li").count() == 3
+    expect(on.page.locator(".heatmap figcaption li")).to_have_count(3)
 
 
 def test_a_missing_camera_is_told(visit):

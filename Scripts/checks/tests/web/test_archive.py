@@ -5,6 +5,8 @@ import json
 
 import pytest
 from conftest import SHIPPED_PAGE
+from playwright.sync_api import expect
+from test_answers import BETWEEN
 
 
 def test_export_and_import_carry_everything(visit, tmp_path):
@@ -26,7 +28,7 @@ def test_export_and_import_carry_everything(visit, tmp_path):
     second.page.get_by_text("Scans added: 1. Here already: 0.").wait_for()
     told = second.page.locator(".message").inner_text()
     assert "flawed.jpg" in told and "line 4" in told
-    assert second.page.locator(".scan-row").count() == 1
+    expect(second.page.locator(".scan-row")).to_have_count(1)
     second.page.locator("a.scan-card").click()
     second.page.wait_for_selector(".heatmap figcaption p")
 
@@ -35,7 +37,7 @@ def test_export_and_import_carry_everything(visit, tmp_path):
     other.write_text('{"hello": 1}\n')
     second.page.set_input_files("[data-role=import]", other)
     second.page.get_by_text("This file is not a history of DermaFusion.").wait_for()
-    assert second.page.locator(".scan-row").count() == 1
+    expect(second.page.locator(".scan-row")).to_have_count(1)
 
 
 SLOW_DATABASE = """
@@ -66,8 +68,8 @@ def test_an_import_while_the_history_is_turned_on_waits_and_asks_nothing(visit, 
     second.page.get_by_role("button", name="Turn the history on").click()
     second.page.set_input_files("[data-role=import]", archive)
     second.page.get_by_text("Scans added: 1. Here already: 0.").wait_for(timeout=20_000)
-    assert second.page.get_by_role("dialog").count() == 0
-    assert second.page.locator(".scan-row").count() == 1
+    expect(second.page.get_by_role("dialog")).to_have_count(0)
+    expect(second.page.locator(".scan-row")).to_have_count(1)
 
 
 def test_records_that_a_view_would_stumble_over_are_named_and_the_good_ones_taken(visit, tmp_path):
@@ -148,12 +150,12 @@ def test_a_record_from_a_file_does_not_speak_with_the_pages_voice(visit, tmp_pat
     assert all(name in told for name in lies), told
     assert '"risk" is "low", and its other members make it "high"' in told
     assert len(told) < 5000
-    assert page.locator(".scan-row").count() == 2
+    expect(page.locator(".scan-row")).to_have_count(2)
     page.get_by_label("Search").fill("older")
     page.locator("a.scan-card").click()
     page.wait_for_selector(".result")
-    assert page.locator(".summary").inner_text() == result["summary"]
-    assert summary not in page.locator("main").inner_text()
+    expect(page.locator(".summary")).to_have_text(result["summary"], use_inner_text=True)
+    expect(page.locator("main")).not_to_contain_text(summary, use_inner_text=True)
 
 
 def test_a_full_disk_during_an_import_tells_how_much_was_stored(visit, tmp_path):
@@ -180,9 +182,30 @@ def test_a_full_disk_during_an_import_tells_how_much_was_stored(visit, tmp_path)
     page.set_input_files("[data-role=import]", archive)
     told = page.locator(".message.danger")
     told.get_by_text("is full").wait_for()
-    assert "40 scans were stored before." in told.inner_text()
+    expect(told).to_contain_text("40 scans were stored before.", use_inner_text=True)
     page.get_by_text("41 scans, newest first").wait_for()
     assert diary not in on.export_history(), "what the page does not know was kept"
+
+
+def test_an_empty_history_is_not_called_empty_while_it_is_filled(visit, tmp_path):
+    first = visit()
+    first.scan()
+    first.save()
+    first.go("history")
+    archive = tmp_path / "history.jsonl"
+    archive.write_text(first.export_history())
+    on = visit(script=BETWEEN)
+    page = on.page
+    on.go("history")
+    page.get_by_role("button", name="Turn the history on").click()
+    page.get_by_text("There are no scans yet.").wait_for()
+    page.evaluate("() => { window.changeAnswer = (data) => new Promise((go) => { window.go = () => go(data); }); }")
+    page.set_input_files("[data-role=import]", archive)
+    page.get_by_role("progressbar", name="Importing").wait_for()
+    page.wait_for_function("() => window.go")
+    expect(page.get_by_text("There are no scans yet.")).to_have_count(0)
+    page.evaluate("() => window.go()")
+    page.get_by_text("Scans added: 1.").wait_for()
 
 
 @pytest.mark.slow
@@ -216,7 +239,7 @@ def test_an_export_with_a_passphrase_opens_with_it_alone(visit, tmp_path):
     dialog.get_by_label("Passphrase", exact=True).fill("correct horse")
     dialog.get_by_label("The same again").fill("correct house")
     dialog.get_by_role("button", name="Encrypt and export").click()
-    assert dialog.count() == 1, "two that differ are taken"
+    expect(dialog, "two that differ are taken").to_have_count(1)
     dialog.get_by_label("The same again").fill("correct horse")
     with page.expect_download() as download:
         page.keyboard.press("Enter")

@@ -36,7 +36,12 @@ def test_the_wheel_scrolls_and_with_ctrl_enlarges_what_lies_under_it(visit):
     box = page.locator(".crop-stage").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, 150)
-    page.wait_for_function("() => scrollY > 50")
+    # Until it lies still: the browser scrolls over several frames.
+    page.evaluate("() => { window.before = -1; }")
+    page.wait_for_function(
+        "() => { const still = scrollY > 50 && scrollY === window.before; window.before = scrollY; return still; }",
+        polling=100,
+    )
     assert square(page) == before, "the wheel alone changes the square"
     box = page.locator(".crop-stage").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -71,7 +76,7 @@ def test_dragging_moves_the_photograph_and_never_leaves_it(visit):
     page.get_by_role("button", name="Reset").click()
     assert square(page) == (75, 0, 450)
     # The focus is not lost with the button that is needed no more.
-    assert page.evaluate("() => document.activeElement !== document.body")
+    page.wait_for_function("() => document.activeElement !== document.body")
 
 
 def test_two_fingers_enlarge_about_their_middle(visit):

@@ -12,6 +12,7 @@ import time
 import pytest
 from conftest import FIXTURES, PAGE, PATIENCE, copies, launch_arguments
 from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import expect
 
 PUT_BROKEN = """async () => {
   const open = indexedDB.open('dermafusion');
@@ -30,7 +31,7 @@ def test_off_until_it_is_turned_on(visit):
     assert on.page.evaluate("async () => (await indexedDB.databases()).length") == 0
     on.page.get_by_role("button", name="Turn the history on").click()
     on.page.get_by_text("There are no scans yet.").wait_for()
-    assert on.page.get_by_role("link", name="Start your first scan").count() == 1
+    expect(on.page.get_by_role("link", name="Start your first scan")).to_have_count(1)
 
 
 def test_saved_found_noted_compared_deleted(visit):
@@ -45,7 +46,7 @@ def test_saved_found_noted_compared_deleted(visit):
     page.get_by_role("heading", name="Last scan").wait_for()
 
     on.go("history")
-    assert page.locator(".scan-row").count() == 2
+    expect(page.locator(".scan-row")).to_have_count(2)
     for row in range(2):
         on.go("history")
         page.locator("a.scan-card").nth(row).click()
@@ -56,12 +57,12 @@ def test_saved_found_noted_compared_deleted(visit):
     page.locator(".time-line li").nth(1).wait_for()
     page.reload()
     on.wait_until_ready()
-    assert page.get_by_label("Notes", exact=True).input_value() == "itches, since spring"
+    expect(page.get_by_label("Notes", exact=True)).to_have_value("itches, since spring")
     page.wait_for_selector(".heatmap figcaption p")
     page.locator(".time-line").get_by_role("link", name="Compare with").click()
     page.get_by_role("heading", name="left shoulder: two scans compared").wait_for()
     page.get_by_text(re.compile("minutes? between them$")).wait_for()
-    assert page.locator(".compare-photographs canvas").count() == 2
+    expect(page.locator(".compare-photographs canvas")).to_have_count(2)
     # Both have one order of classes.
     names = page.locator(".compare .bars").evaluate_all(
         "(lists) => lists.map((list) => [...list.querySelectorAll('.bar-name')].map((name) => name.firstChild.textContent))"
@@ -70,12 +71,12 @@ def test_saved_found_noted_compared_deleted(visit):
     # What is stored, since when, and what deletes it.
     on.go("about")
     page.get_by_text(re.compile(r"^2 scans, the oldest of \S.* \d{4}\.")).wait_for()
-    assert page.get_by_role("button", name="Delete all scans").is_visible()
+    expect(page.get_by_role("button", name="Delete all scans")).to_be_visible()
 
     on.go("history")
     page.get_by_role("button", name="Delete left shoulder").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
-    assert page.locator(".scan-row").count() == 2
+    expect(page.locator(".scan-row")).to_have_count(2)
     page.get_by_role("button", name="Delete left shoulder").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     page.get_by_text("1 scan, newest first").wait_for()
@@ -94,7 +95,7 @@ def test_a_view_that_fails_says_so(visit):
     )
     on.go("history")
     on.page.get_by_role("heading", name="This view could not be shown").wait_for()
-    assert on.page.get_by_role("button", name="Try again").count() == 1
+    expect(on.page.get_by_role("button", name="Try again")).to_have_count(1)
 
 
 def test_a_name_that_is_still_typed_outlives_a_reload(visit):
@@ -110,7 +111,7 @@ def test_a_name_that_is_still_typed_outlives_a_reload(visit):
     page.get_by_label("Name of the lesion").press_sequentially(" lobe")
     page.reload()
     on.wait_until_ready()
-    assert page.get_by_label("Name of the lesion").input_value() == "left ear lobe"
+    expect(page.get_by_label("Name of the lesion")).to_have_value("left ear lobe")
 
 
 def test_an_open_record_does_not_turn_the_history_on_again(visit):
@@ -145,7 +146,7 @@ def test_lists_show_what_the_scans_say(visit):
     page.get_by_label("Notes", exact=True).focus()
     page.get_by_text("Stored").wait_for()
     on.go("history")
-    assert page.locator(".scan-card .file-name").text_content() == "left ear"
+    expect(page.locator(".scan-card .file-name")).to_have_text("left ear")
     page.wait_for_function("() => document.querySelector('.scan-card img')?.naturalWidth > 0")
     page.get_by_role("button", name="Delete left ear").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
@@ -170,7 +171,7 @@ def test_a_broken_record_is_skipped_and_named(visit):
     on.go("history")
     told = on.page.locator(".message.warning").inner_text()
     assert "One record cannot be read" in told and "old lesion.jpg" in told
-    assert on.page.locator(".scan-row").count() == 1
+    expect(on.page.locator(".scan-row")).to_have_count(1)
     on.page.get_by_role("button", name="Delete what cannot be read").click()
     on.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     on.page.wait_for_function("() => !document.querySelector('.message.warning')")
@@ -206,8 +207,8 @@ def test_two_tabs_do_not_undo_each_others_notes(visit):
     on.page.get_by_label("Notes", exact=True).focus()
     on.page.get_by_text("Stored").wait_for()
     other.reload()
-    assert other.get_by_label("Notes", exact=True).input_value() == "itches, since spring"
-    assert other.get_by_label("Name of the lesion").input_value() == "left shoulder"
+    expect(other.get_by_label("Notes", exact=True)).to_have_value("itches, since spring")
+    expect(other.get_by_label("Name of the lesion")).to_have_value("left shoulder")
 
     other.get_by_role("button", name="Delete").click()
     other.get_by_role("dialog").get_by_role("button", name="Delete").click()
@@ -345,7 +346,7 @@ def test_kills_while_saving_lose_nothing_that_was_confirmed(playwright, chromium
             page.get_by_role("button", name="Saved").wait_for()
         else:
             page.locator(".scan-row").first.wait_for()
-            assert page.locator(".message.warning").count() == 0
+            expect(page.locator(".message.warning")).to_have_count(0)
             stored = page.evaluate(TAKE_STORED)
             where = f"seed {seed}, kill {kill}"
             assert stored["scans"] == stored["photographs"], f"{where}: a scan without its photograph"

@@ -7,6 +7,7 @@ import zlib
 import pytest
 from conftest import FIXTURES
 from PIL import Image
+from playwright.sync_api import expect
 
 
 def png_bomb(width: int, height: int) -> bytes:
@@ -54,7 +55,7 @@ def test_forty_megapixels(visit, tmp_path):
     Image.open(FIXTURES / "phantom_brown.jpg").resize((7728, 5152)).save(path, quality=80)
     on = visit()
     on.scan(path)
-    assert on.page.locator(".bar").count() == 7
+    expect(on.page.locator(".bar")).to_have_count(7)
 
 
 def test_over_8000_pixels_is_reduced_and_said(visit, tmp_path):
@@ -66,7 +67,9 @@ def test_over_8000_pixels_is_reduced_and_said(visit, tmp_path):
     on.page.get_by_role("button", name="Next").click()
     on.page.get_by_role("button", name="Analyse").click()
     on.page.wait_for_selector(".result")
-    assert "The photograph was too large and was reduced" in on.page.locator(".result").inner_text()
+    expect(on.page.locator(".result")).to_contain_text(
+        "The photograph was too large and was reduced", use_inner_text=True
+    )
 
 
 def test_a_small_photograph_is_warned_about(visit):
@@ -76,7 +79,7 @@ def test_a_small_photograph_is_warned_about(visit):
     on.page.get_by_role("button", name="Next").click()
     on.page.get_by_role("button", name="Analyse").click()
     on.page.wait_for_selector(".result")
-    assert "smaller than 100x100" in on.page.locator(".result").inner_text()
+    expect(on.page.locator(".result")).to_contain_text("smaller than 100x100", use_inner_text=True)
 
 
 def test_abstention_shows_no_class_and_no_risk(visit):
@@ -85,13 +88,14 @@ def test_abstention_shows_no_class_and_no_risk(visit):
     page = on.page
     first = page.locator(".result-head").inner_text()
     assert first.startswith("No classification is suggested for this image")
-    assert "risk classification" not in page.locator(".result").inner_text()
-    assert "The network's numbers, for study only" in page.locator(".result").inner_text()
+    expect(page.locator(".result")).not_to_contain_text("risk classification", use_inner_text=True)
+    expect(page.locator(".result")).to_contain_text("The network's numbers, for study only", use_inner_text=True)
     page.evaluate("() => { window.print = () => {}; }")
     page.get_by_role("button", name="Print or PDF").click()
     report = page.locator(".report").text_content()
     assert "The network's numbers, for study only" in report
-    assert "a heatmap says nothing" in report and page.locator(".report-overlay").count() == 0
+    assert "a heatmap says nothing" in report
+    expect(page.locator(".report-overlay")).to_have_count(0)
 
 
 def test_a_browser_without_vectors(visit):
@@ -122,7 +126,7 @@ def test_repeated_taps_analyse_once(visit):
     on.page.get_by_role("button", name="Analyse").dblclick()
     on.page.wait_for_selector(".result")
     on.page.wait_for_timeout(500)
-    assert on.page.locator(".result").count() == 1
+    expect(on.page.locator(".result")).to_have_count(1)
 
 
 def test_an_analysis_is_cancelled(visit):
@@ -143,4 +147,4 @@ def test_an_analysis_is_cancelled(visit):
     })""")
     on.page.get_by_role("heading", name="What is known").wait_for()
     on.page.wait_for_timeout(700)
-    assert on.page.get_by_role("heading", name="What is known").count() == 1
+    expect(on.page.get_by_role("heading", name="What is known")).to_have_count(1)

@@ -3,6 +3,7 @@
 
 import pytest
 from conftest import copies
+from playwright.sync_api import expect
 from test_answers import BETWEEN, change
 
 # Whatever the model says of a drawing.
@@ -34,11 +35,11 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     page.locator(".scan-row").nth(30).wait_for()
     # The rows above are laid out anew, so it is not the same to the pixel.
     page.wait_for_function("(before) => Math.abs(scrollY - before) < 100", arg=before)
-    assert page.evaluate("() => document.activeElement.getAttribute('href')") == address
-    assert page.locator(".scan-row input").nth(30).is_checked(), "what was ticked is not ticked any more"
+    page.wait_for_function("(address) => document.activeElement.getAttribute('href') === address", arg=address)
+    expect(page.locator(".scan-row input").nth(30), "what was ticked is not ticked any more").to_be_checked()
 
     page.get_by_label("Group by lesion").check()
-    assert page.get_by_role("heading", name="ankle").count() == 1
+    expect(page.get_by_role("heading", name="ankle")).to_have_count(1)
     page.get_by_label("Group by lesion").uncheck()
     page.get_by_label("Search").fill("Shoul")
     page.get_by_text("of 101 scans").wait_for()
@@ -49,13 +50,13 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     page.get_by_text("Body map of the lesions").click()
     page.get_by_role("button", name="ear: 1 lesion").last.click()
     page.get_by_text("1 of 101 scans").wait_for()
-    assert page.evaluate("() => document.activeElement.dataset.site") == "ear"
+    page.wait_for_function("() => document.activeElement.dataset.site === 'ear'")
     page.get_by_role("button", name="ear: 1 lesion").last.click()
     page.get_by_text("101 scans, newest first").wait_for()
     # What a row says can be looked for.
     page.get_by_label("Search").fill("cannot be excluded")
     page.get_by_text("1 of 101 scans").wait_for()
-    assert "Basal cell carcinoma cannot be excluded" in page.locator(".scan-row").text_content()
+    expect(page.locator(".scan-row")).to_contain_text("Basal cell carcinoma cannot be excluded")
 
 
 def test_a_lesion_has_a_page_of_its_own(visit):
@@ -73,12 +74,15 @@ def test_a_lesion_has_a_page_of_its_own(visit):
     # The browser keeps addresses; what the person wrote is not in them.
     assert "ear" not in page.evaluate("() => location.href + JSON.stringify(history.state)")
     page.get_by_text("3 scans, over 2 days").wait_for()
-    assert page.locator(".film-strip a").count() == 3
+    expect(page.locator(".film-strip a")).to_have_count(3)
     # The earliest first, and as much in the table as in the lines.
-    assert page.locator(".chart polyline").count() == 3 and page.locator(".chart circle").count() == 9
+    expect(page.locator(".chart polyline")).to_have_count(3)
+    expect(page.locator(".chart circle")).to_have_count(9)
     rows = page.locator(".table tbody tr")
-    assert rows.count() == 3 and "50.0%" in rows.nth(0).inner_text() and "50.0%" not in rows.nth(2).inner_text()
-    assert page.locator(".disclaimer").is_visible()
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_contain_text("50.0%")
+    expect(rows.nth(2)).not_to_contain_text("50.0%")
+    expect(page.locator(".disclaimer")).to_be_visible()
     page.get_by_label("In", exact=True).select_option("6")
     with page.expect_download() as download:
         page.get_by_role("button", name="Calendar file").click()
@@ -136,9 +140,9 @@ def test_a_lesion_counts_all_of_its_scans_however_few_are_shown(visit):
     assert heading.first.inner_text() in {
         f"lesion {each} {count} scans" for each, count in zip(range(8), [8, 8, 8, 7, 7, 7, 7, 7], strict=True)
     }
-    assert page.locator(".scan-row").count() == 40
+    expect(page.locator(".scan-row")).to_have_count(40)
     page.get_by_role("button", name="Show 20 more").click()
-    assert page.locator(".scan-row").count() == 60
+    expect(page.locator(".scan-row")).to_have_count(60)
     told = sorted(heading.all_inner_texts())
     assert told == sorted(
         [*(f"lesion {each} {8 if each < 3 else 7} scans" for each in range(8)), "Without a name 1 scan"]
@@ -158,9 +162,9 @@ def test_a_tab_that_is_returned_to_is_as_it_was_left(visit):
     page.evaluate("() => { document.querySelector('a.scan-card').dataset.mark = 'same'; }")
     page.evaluate(returned)
     page.wait_for_timeout(500)
-    assert page.locator("[data-mark=same]").count() == 1, "the list was built anew"
-    assert page.locator(".body-pair").is_visible()
-    assert page.evaluate("() => document.activeElement.matches('a.scan-card')")
+    expect(page.locator("[data-mark=same]"), "the list was built anew").to_have_count(1)
+    expect(page.locator(".body-pair")).to_be_visible()
+    page.wait_for_function("() => document.activeElement.matches('a.scan-card')")
     # What another tab changed is seen.
     copies(on, 1, "copy.id = 'e'.repeat(32);")
     page.evaluate(returned)
@@ -188,7 +192,7 @@ def test_scans_are_found_by_what_cannot_be_excluded_and_ticks_are_told_and_clear
     page.get_by_role("button", name="Clear the ticks").click()
     page.get_by_text("Tick two scans to see them side by side.").wait_for()
     page.get_by_label("Search").fill("")
-    assert page.locator(".scan-row input:checked").count() == 0
+    expect(page.locator(".scan-row input:checked")).to_have_count(0)
 
 
 def test_why_two_scans_cannot_be_compared_is_said(visit):
@@ -205,12 +209,11 @@ def test_why_two_scans_cannot_be_compared_is_said(visit):
     ):
         boxes.nth(index).check()
         page.get_by_text(words).wait_for()
-        assert compare.get_attribute("aria-disabled") == str(index != 1).lower()
+        expect(compare).to_have_attribute("aria-disabled", str(index != 1).lower())
     boxes.nth(0).uncheck()
     compare.click()
     page.get_by_text("1 day between them").or_(page.get_by_text("24 hours between them")).wait_for()
-    names = page.locator(".compare h2").all_inner_texts()
-    assert names == ["phantom_brown.jpg", "phantom_brown.jpg"]
+    expect(page.locator(".compare h2")).to_have_text(["phantom_brown.jpg", "phantom_brown.jpg"])
     # Both photographs are enlarged together, and one can be laid over the other.
     page.get_by_role("button", name="Zoom in").click()
     scales = page.evaluate(
@@ -242,9 +245,9 @@ def test_hundreds_of_scans_are_listed_without_freezing(visit):
     on.go("history")
     on.page.get_by_text("401 scans, newest first").wait_for()
     # Some at first, more when asked for; what is looked for is found among all.
-    assert on.page.locator(".scan-row").count() == 40
+    expect(on.page.locator(".scan-row")).to_have_count(40)
     on.page.get_by_role("button", name="Show 40 more").click()
-    assert on.page.locator(".scan-row").count() == 80
+    expect(on.page.locator(".scan-row")).to_have_count(80)
     on.page.get_by_label("Search").fill("scan 399")
     on.page.get_by_text("1 of 401 scans").wait_for()
-    assert on.page.locator(".scan-row").count() == 1
+    expect(on.page.locator(".scan-row")).to_have_count(1)

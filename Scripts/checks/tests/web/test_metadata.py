@@ -10,6 +10,7 @@ import pytest
 from conftest import FIXTURES, base64_of
 from PIL import Image, ImageOps
 from PIL.PngImagePlugin import PngInfo
+from playwright.sync_api import expect
 
 
 def photograph_with_metadata(path, orientation: int, picture: Image.Image) -> None:
@@ -103,7 +104,7 @@ def test_a_photograph_is_kept_without_its_metadata(visit, tmp_path, ending, orie
     page.get_by_role("heading", name="What is known").wait_for()
     page.get_by_role("button", name="Analyse").click()
     page.wait_for_selector(".result .bars")
-    assert page.locator(".bars").inner_text() == bars, "what was kept is not what the model saw"
+    expect(page.locator(".bars"), "what was kept is not what the model saw").to_have_text(bars, use_inner_text=True)
 
 
 def test_what_an_older_version_stored_is_exported_without_its_metadata(visit, tmp_path):

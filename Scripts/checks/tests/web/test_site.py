@@ -13,6 +13,7 @@ import make_page
 import pytest
 from conftest import FIXTURES, MODEL, ROOT, SHIPPED_PAGE
 from PIL import Image
+from playwright.sync_api import expect
 from servers import Files, served
 
 
@@ -108,4 +109,4 @@ def test_an_update_is_shown_after_one_reload(site, empty_page, tmp_path, seconds
             f"dermafusion-{digest}",
         )
         empty_page.reload()
-        assert empty_page.locator("body").get_attribute("data-version") == "newer"
+        expect(empty_page.locator("body")).to_have_attribute("data-version", "newer")

@@ -91,7 +91,7 @@ def test_a_storage_that_never_answers_leaves_the_page_usable(visit):
     on.go("history")
     on.page.get_by_text("1 scan, newest first").wait_for()
     on.page.get_by_text("Scans are kept only until this page is closed").wait_for()
-    assert on.page.get_by_text("stay in this browser on this device").count() == 0
+    expect(on.page.get_by_text("stay in this browser on this device")).to_have_count(0)
     on.page.get_by_role("button", name="Turn off and delete").click()
     on.page.get_by_role("dialog").get_by_role("button", name="Turn off and delete").click()
     on.page.get_by_text("The history is off").wait_for()
@@ -105,7 +105,7 @@ def test_a_storage_that_answers_late_takes_what_was_kept_meanwhile(visit):
     late.add_init_script(SILENT)
     late.goto(PAGE.as_uri() + "#history")
     late.get_by_text("Scans are kept only until this page is closed").wait_for()
-    assert late.locator(".scan-row").count() == 0
+    expect(late.locator(".scan-row")).to_have_count(0)
     late.evaluate("() => { location.hash = '#scan'; }")
     late.set_input_files("[data-role=choose]", FIXTURES / "phantom_vascular.jpg")
     late.get_by_role("button", name="Next").click()

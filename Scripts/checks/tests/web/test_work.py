@@ -6,6 +6,7 @@ import io
 import json
 
 from conftest import FIXTURES, base64_of
+from playwright.sync_api import expect
 
 NAMES = ["phantom_brown.jpg", "phantom_vascular.jpg", "refused_text.png"]
 
@@ -41,7 +42,7 @@ def test_photographs_dropped_on_an_unsaved_result_ask_first(visit):
     on.scan()
     drop(page, NAMES)
     page.get_by_role("dialog", name="Discard this result?").get_by_role("button", name="Cancel").click()
-    assert page.locator(".result").count() == 1
+    expect(page.locator(".result")).to_have_count(1)
     drop(page, NAMES[:1])
     page.get_by_role("dialog").get_by_role("button", name="Discard").click()
     page.get_by_role("heading", name="Check the photograph").wait_for()
@@ -85,7 +86,7 @@ def test_a_list_is_closed_after_a_question(visit):
     dialog = page.get_by_role("dialog", name="Close the list?")
     dialog.get_by_text("2 results have not been saved").wait_for()
     dialog.get_by_role("button", name="Cancel").click()
-    assert page.locator(".batch-rows li").count() == 3
+    expect(page.locator(".batch-rows li")).to_have_count(3)
     page.get_by_role("button", name="Close the list").click()
     page.get_by_role("dialog").get_by_role("button", name="Discard").click()
     page.get_by_role("heading", name="Scan a lesion").wait_for()
@@ -152,10 +153,11 @@ def test_a_list_is_saved_whole_sorted_by_risk_and_printed_as_one_report(visit):
     names = ["phantom_keratosis.jpg", "phantom_melanoma.jpg", "phantom_brown.jpg", "phantom_vascular.jpg", "noise.png"]
     listed(on, names)
     page.get_by_label("Order").select_option("risk")
-    words = page.locator(".batch-rows .risk-line").all_inner_texts()
-    order = ["High", "Moderate", "Low", "No"]
-    ranks = [order.index(word.split()[0]) for word in words]
-    assert ranks == sorted(ranks) and len(set(ranks)) > 1, words
+    page.wait_for_function("""() => {
+      const order = ['High', 'Moderate', 'Low', 'No'];
+      const ranks = [...document.querySelectorAll('.batch-rows .risk-line')].map(({ textContent }) => order.indexOf(textContent.split(' ')[0]));
+      return ranks.length === 5 && new Set(ranks).size > 1 && ranks.every((rank, index) => rank >= (ranks[index - 1] ?? 0));
+    }""")
     page.get_by_role("button", name="Print or PDF of all").click()
     page.wait_for_function("() => window.printed === 1")
     report = page.locator(".report")
@@ -182,12 +184,12 @@ def test_a_table_tells_a_list_what_is_known(visit, tmp_path):
     page.get_by_text("patients.csv has rows for 2 of 3 photographs.").wait_for()
     page.locator(".batch-rows li").first.get_by_text("61 years, Male").wait_for()
     # The sentence that it is no diagnosis stands over the rows, not in each.
-    assert (
-        page.locator(".disclaimer").count() == 1 and "not a diagnosis" not in page.locator(".batch-rows").inner_text()
-    )
+    expect(page.locator(".disclaimer")).to_have_count(1)
+    expect(page.locator(".batch-rows")).not_to_contain_text("not a diagnosis", use_inner_text=True)
     # The answer before stands under what is wrong with the row.
     earlier = page.locator(".batch-rows li", has_text="robot")
-    assert "The answer before the table" in earlier.inner_text() and "Suggests" in earlier.inner_text()
+    expect(earlier).to_contain_text("The answer before the table", use_inner_text=True)
+    expect(earlier).to_contain_text("Suggests", use_inner_text=True)
     first, second, third = rows_of(page)
     if first["image"] != NAMES[0]:
         first, second = second, first
@@ -196,6 +198,38 @@ def test_a_table_tells_a_list_what_is_known(visit, tmp_path):
     # A bad cell costs its photograph, with the table's line.
     failed = next(row for row in (second, third) if row["image"] == "phantom_vascular.jpg")
     assert "line 3: column 'sex': the value 'robot' is invalid" in failed["error"] and not failed["class"]
+
+
+def test_a_photograph_is_classified_without_the_row_that_cannot_be_read(visit, tmp_path):
+    on = visit()
+    page = on.page
+    listed(on, NAMES[:2])
+    table = tmp_path / "patients.csv"
+    table.write_text("image,age\nphantom_brown,131\n")
+    page.set_input_files("[data-role=table]", table)
+    row = page.locator(".batch-rows li", has_text="131")
+    expect(row).to_contain_text("line 2: column 'age'")
+    page.get_by_role("button", name="Classify phantom_brown.jpg without these details").click()
+    page.get_by_text("2 of 2 done").wait_for()
+    expect(page.locator(".field-error")).to_have_count(0)
+    first = rows_of(page)[0]
+    assert first["age"] == "" and first["class"] and not first.get("error")
+    # A later table without the row leaves nothing of the fault.
+    page.set_input_files("[data-role=table]", table)
+    expect(page.locator(".batch-rows li", has_text="131")).to_have_count(1)
+    table.write_text("image,age\nphantom_vascular,30\n")
+    page.set_input_files("[data-role=table]", table)
+    page.get_by_text("30 years").wait_for()
+    expect(page.locator(".field-error")).to_have_count(0)
+
+
+def test_a_workbook_is_named_as_one(visit, tmp_path):
+    on = visit()
+    listed(on, NAMES[:2])
+    workbook = tmp_path / "patients.csv"
+    workbook.write_bytes(b"PK\x03\x04\x14\0\x06\0" + bytes(200))
+    on.page.set_input_files("[data-role=table]", workbook)
+    on.page.get_by_text("is an Excel workbook").wait_for()
 
 
 def test_a_table_may_come_with_the_photographs(visit, tmp_path):
@@ -266,8 +300,8 @@ def test_what_waits_for_a_table_is_exported_without_its_old_answer(visit, tmp_pa
     }""")
     page.set_input_files("[data-role=table]", table_for_all(tmp_path))
     page.get_by_text("0 of 2 done").wait_for()
-    assert page.locator(".batch-rows .risk-line").count() == 0
-    assert page.get_by_role("button", name="CSV").count() == 0, "an old answer is exported"
+    expect(page.locator(".batch-rows .risk-line")).to_have_count(0)
+    expect(page.get_by_role("button", name="CSV"), "an old answer is exported").to_have_count(0)
 
 
 def test_two_tables_are_told_and_neither_is_taken(visit, tmp_path):
@@ -290,7 +324,7 @@ def test_saving_again_updates_the_record(visit):
     page.get_by_label("Name of the lesion").fill("left ear")
     page.get_by_label("Notes", exact=True).fill("itches")
     on.save()
-    assert page.evaluate("() => document.activeElement !== document.body"), "saving loses the focus"
+    page.wait_for_function("() => document.activeElement !== document.body")
     page.get_by_text("Change age, sex or place").click()
     page.get_by_label("Age", exact=True).fill("70")
     page.get_by_role("button", name="Update the result").click()
@@ -299,12 +333,12 @@ def test_saving_again_updates_the_record(visit):
     page.get_by_role("button", name="Saved").wait_for()
     page.get_by_role("button", name="New scan").click()
     page.get_by_role("heading", name="Scan a lesion").wait_for()
-    assert page.get_by_role("dialog").count() == 0
+    expect(page.get_by_role("dialog")).to_have_count(0)
     on.go("history")
     page.get_by_text("1 scan, newest first").wait_for()
     page.locator("a.scan-card").click()
-    assert page.get_by_label("Notes", exact=True).input_value() == "itches"
-    assert "70 years" in page.locator(".result").inner_text()
+    expect(page.get_by_label("Notes", exact=True)).to_have_value("itches")
+    expect(page.locator(".result")).to_contain_text("70 years", use_inner_text=True)
 
 
 def test_a_saved_scan_is_corrected_and_analysed_again(visit):
@@ -319,20 +353,20 @@ def test_a_saved_scan_is_corrected_and_analysed_again(visit):
     before = page.locator(".bars").inner_text()
     page.get_by_role("button", name="Correct and analyse again").click()
     page.get_by_role("heading", name="What is known").wait_for()
-    assert page.get_by_label("Age", exact=True).input_value() == "30"
+    expect(page.get_by_label("Age", exact=True)).to_have_value("30")
     page.locator(".site-list input[value='ear']").check()
     page.get_by_label("Age", exact=True).fill("85")
     page.get_by_role("button", name="Analyse").click()
     page.wait_for_selector(".result")
-    assert page.get_by_label("Name of the lesion").input_value() == "left ear"
+    expect(page.get_by_label("Name of the lesion")).to_have_value("left ear")
     page.get_by_role("button", name="Save the changes").click()
     page.get_by_role("button", name="Saved").wait_for()
     on.go("history")
     page.get_by_text("1 scan, newest first").wait_for()
     page.locator("a.scan-card").click()
     page.wait_for_selector(".result")
-    assert "85 years" in page.locator(".result").inner_text()
-    assert page.locator(".bars").inner_text() != before
+    expect(page.locator(".result")).to_contain_text("85 years", use_inner_text=True)
+    expect(page.locator(".bars")).not_to_have_text(before, use_inner_text=True)
 
 
 def test_the_browsers_back_leads_through_the_steps(visit):
@@ -387,7 +421,7 @@ def test_leaving_during_the_analysis_and_coming_back(visit):
     page.get_by_role("link", name="Scan", exact=True).click()
     page.wait_for_selector(".result")
     page.wait_for_selector(".heatmap figcaption p")
-    assert page.get_by_role("heading", level=1).all_inner_texts() == ["Result"]
+    expect(page.get_by_role("heading", level=1)).to_have_text(["Result"])
 
 
 def test_opening_is_cancelled(visit):
@@ -411,7 +445,7 @@ def test_opening_is_cancelled(visit):
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("heading", name="Scan a lesion").wait_for()
     page.wait_for_timeout(3500)
-    assert page.locator(".message.danger").count() == 0, "what was cancelled is complained of"
+    expect(page.locator(".message.danger"), "what was cancelled is complained of").to_have_count(0)
 
 
 def test_places_that_are_none_show_something(visit):
@@ -456,9 +490,9 @@ def test_the_map_of_an_unlikely_class_says_what_its_colours_mean(visit):
     page.get_by_label("Class", exact=True).select_option("vasc")
     caption = page.locator(".heatmap figcaption")
     caption.get_by_text("scaled to this map alone").wait_for()
-    assert "%" in caption.inner_text()
+    expect(caption).to_contain_text("%", use_inner_text=True)
     page.get_by_label("Show the heatmap").uncheck()
-    assert "Bright areas support" not in caption.inner_text()
+    expect(caption).not_to_contain_text("Bright areas support", use_inner_text=True)
 
 
 def test_why_a_rarer_class_can_be_in_the_set(visit):
@@ -471,5 +505,6 @@ def test_the_browsers_print_leaves_the_navigation_out(visit):
     on = visit()
     on.scan()
     on.page.emulate_media(media="print")
-    assert on.page.locator(".header").is_hidden() and on.page.locator(".actions").is_hidden()
-    assert on.page.locator(".result .disclaimer").first.is_visible()
+    expect(on.page.locator(".header")).to_be_hidden()
+    expect(on.page.locator(".actions")).to_be_hidden()
+    expect(on.page.locator(".result .disclaimer").first).to_be_visible()
