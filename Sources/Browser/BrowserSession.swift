@@ -62,9 +62,10 @@ final class BrowserSession {
   }
 
   /// The values of one of the last explanation's maps, valid until the next call; nil when there is no such map.
-  func mapValues(_ index: Int32) -> UnsafeMutableRawPointer? {
+  func mapValues(_ index: Int32, isStretched: Bool) -> UnsafeMutableRawPointer? {
     guard maps.indices.contains(Int(index)) else { return nil }
-    return keep(maps[Int(index)].placedValues)
+    let map = maps[Int(index)]
+    return keep(isStretched ? map.values : map.placedValues)
   }
 
   func preprocess(

@@ -71,11 +71,12 @@ public func explainPixels(
       model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount)))))
 }
 
-/// A map of the last explanation, placed where the network looks: Float32 `[input size, input size]`, 0...1, over the
-/// centre square of the image; valid until the next call.
+/// A map of the last explanation: Float32 `[input size, input size]`, 0...1, over the centre square of the image; valid until
+/// the next call. Its pixels lie at the centres of their receptive fields, as in pictures, or stretched over the square, as
+/// `gradcam --raw` writes them.
 @_expose(wasm, "mapPointer") @c(dermafusion_page_map_pointer)
-public func mapValuesPointer(_ index: Int32) -> UnsafeMutableRawPointer? {
-  BrowserSession.only.mapValues(index)
+public func mapValuesPointer(_ index: Int32, _ isStretched: Int32) -> UnsafeMutableRawPointer? {
+  BrowserSession.only.mapValues(index, isStretched: isStretched != 0)
 }
 
 /// A stage of the preprocessing: uint8 `[S, S, 3]`, or for `normalized` Float32 `[3, S, S]`; the text has the shape. Valid

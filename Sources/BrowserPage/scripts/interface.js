@@ -26,7 +26,8 @@ function sourceOf(blob) {
 }
 
 const CLASSIFY_OPTIONS = ['age', 'sex', 'site', 'name'];
-const HEATMAP_OPTIONS = [...CLASSIFY_OPTIONS, 'class', 'method', 'layer', 'trust'];
+const HEATMAP_OPTIONS = [...CLASSIFY_OPTIONS, 'class', 'method', 'layer', 'trust', 'placement'];
+const PLACEMENTS = ['centres', 'stretched'];
 
 /**
  * What a caller gives beside the image; what is misspelt is not ignored.
@@ -95,17 +96,19 @@ export function publishInterface() {
 
     /**
      * @param {Blob} blob an image's file
-     * @param {{class?: string, method?: string, layer?: string, trust?: boolean, age?: number | null, sex?: string, site?: string, name?: string}} [given]
-     *   `class` is the likeliest one where it is missing
-     * @returns {Promise<{class: string, method: string, layer: string, status: string, width: number, height: number, values: Float32Array}>}
+     * @param {{class?: string, method?: string, layer?: string, trust?: boolean, placement?: string, age?: number | null, sex?: string, site?: string, name?: string}} [given]
+     *   `class` is the likeliest one where it is missing; `placement`: the map's pixels lie at the `centres` of their receptive fields,
+     *   as in pictures, or are `stretched` over the square, as `gradcam --raw` writes them
+     * @returns {Promise<{class: string, method: string, layer: string, status: string, placement: string, width: number, height: number, values: Float32Array}>}
      *   the map over the centre square: `[height, width]`, 0...1
      */
     async heatmap(blob, given) {
       const options = optionsOf(given, HEATMAP_OPTIONS);
-      const { layer, trust } = options;
-      const job = { ...await jobOf(blob, options), class: options.class ?? 'top', method: options.method ?? 'gradcam', layer, trust };
+      const { layer, trust, placement = PLACEMENTS[0] } = options;
+      if (!PLACEMENTS.includes(placement)) throw new TypeError(`a placement is one of ${PLACEMENTS.join(', ')}, and not ${String(placement)}`);
+      const job = { ...await jobOf(blob, options), class: options.class ?? 'top', method: options.method ?? 'gradcam', layer, trust, placement };
       const { facts, values } = await app.engine.request('map', job, 'interface-map');
-      return { ...facts, values };
+      return { ...facts, placement, values };
     },
 
     /**

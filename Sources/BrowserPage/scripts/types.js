@@ -24,7 +24,7 @@
  * @property {Square} [square] the centre square where it is missing
  * @property {Metadata} metadata
  *
- * @typedef {Job & {class: string, method: string, layer?: string, trust?: boolean}} MapJob
+ * @typedef {Job & {class: string, method: string, layer?: string, trust?: boolean, placement?: string}} MapJob
  *
  * @typedef {object} MapFacts
  * @property {string} class

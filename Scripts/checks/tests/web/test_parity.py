@@ -192,6 +192,35 @@ def test_heatmap_has_its_place(page):
     assert abs(answer["y"] - expected["massCentre"]["y"]) < 0.01
 
 
+def test_a_stretched_heatmap_is_the_raw_one(page, tmp_path):
+    """Also a map that the classification has not made, of another layer."""
+    image, raw = FIXTURES / "noise.png", tmp_path / "raw.npy"
+    layer = page.evaluate("async () => (await window.dermafusion.ready).layers[0]")
+    for options in ({"class": "nv"}, {"class": "mel", "layer": layer}):
+        given = [argument for key, value in options.items() for argument in (f"--{key}", value)]
+        run_program("gradcam", str(image), *given, "--raw", str(raw), "--output", str(tmp_path / "map.png"))
+        found = page.evaluate(
+            """async ([text, options]) => {
+          const file = new File([bytesOf(text)], 'n.png');
+          const told = async (given) => {
+            const { values, placement } = await window.dermafusion.heatmap(file, { ...options, ...given });
+            return { placement, values: await base64Of(new Blob([values])) };
+          };
+          await window.dermafusion.classify(file);
+          const found = { stretched: await told({ placement: 'stretched' }), plain: await told({}) };
+          return { ...found, wrong: await told({ placement: 'middle' }).catch((error) => error.message) };
+        }""",
+            [base64_of(image), options],
+        )
+        stretched, plain = (
+            np.frombuffer(base64.b64decode(found[each]["values"]), np.float32) for each in ("stretched", "plain")
+        )
+        assert found["stretched"]["placement"] == "stretched" and found["plain"]["placement"] == "centres"
+        assert np.abs(stretched - np.load(raw).ravel()).max() <= TOLERANCE
+        assert np.abs(stretched - plain).max() > 0.01, "both are placed alike"
+        assert found["wrong"] == "a placement is one of centres, stretched, and not middle"
+
+
 def test_a_new_request_cancels_the_one_before(page):
     text = base64_of(FIXTURES / "phantom_brown.jpg")
     names = page.evaluate(

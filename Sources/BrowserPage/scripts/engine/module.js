@@ -120,9 +120,10 @@ export class EngineModule {
    * One map of the last `explain`, copied.
    * @param {number} index
    * @param {number} count how many values it has
+   * @param {boolean} isStretched whether it is stretched over the square, as `gradcam --raw` writes it
    */
-  map(index, count) {
-    const pointer = this.#exports.mapPointer(index);
+  map(index, count, isStretched) {
+    const pointer = this.#exports.mapPointer(index, isStretched);
     if (pointer === 0) throw this.#failure();
     return new Float32Array(this.#exports.memory.buffer, pointer, count).slice();
   }

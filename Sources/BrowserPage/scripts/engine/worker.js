@@ -152,7 +152,6 @@ const actions = {
     explained = undefined;
     let result;
     let maps = null;
-    let mapFailure = null;
     try {
       const { classification, ...rest } = engine.explain(pixels, { ...request, classes: 'all' });
       result = classification;
@@ -160,11 +159,10 @@ const actions = {
       explained = { key: job.source.key, square, metadata: job.metadata, maps };
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      mapFailure = error.message;
       result = engine.classify(pixels, request).result;
     }
     const milliseconds = { decode: decoded - started, engine: performance.now() - decoded };
-    return { result, maps, mapFailure, square, picture, digest: opened.digest, milliseconds, memory: engine.memorySize };
+    return { result, maps, square, picture, digest: opened.digest, milliseconds, memory: engine.memorySize };
   },
 
   /**
@@ -185,7 +183,6 @@ const actions = {
 
   /** @param {import('../types.js').MapJob} job */
   async map(job) {
-    const started = performance.now();
     const lastLayer = description.layers.at(-1);
     const isPlain = job.method === 'gradcam' && (job.layer ?? lastLayer) === lastLayer && !job.trust;
     // The maps of the last result need the photograph no more.
@@ -202,9 +199,9 @@ const actions = {
       spare();
       facts = maps[0];
       if (!facts) throw new EngineError('map', 'the engine gave no map');
-      return mapAnswer(facts, 0, started);
+      return mapAnswer(facts, 0, job);
     }
-    return mapAnswer(facts, /** @type {any} */ (explained).maps.indexOf(facts), started);
+    return mapAnswer(facts, /** @type {any} */ (explained).maps.indexOf(facts), job);
   },
 
   /** @param {{bytes: ArrayBuffer, name: string, images: string[]}} job */
@@ -262,11 +259,10 @@ const actions = {
 /**
  * @param {import('../types.js').MapFacts} facts
  * @param {number} index
- * @param {number} started
+ * @param {import('../types.js').MapJob} job
  */
-function mapAnswer(facts, index, started) {
-  const values = engine.map(index, facts.width * facts.height);
-  return { facts, values, milliseconds: performance.now() - started };
+function mapAnswer(facts, index, { placement }) {
+  return { facts, values: engine.map(index, facts.width * facts.height, placement === 'stretched') };
 }
 
 /**

@@ -19,7 +19,7 @@ const BESIDE_SIDE = 600;
  * @property {HTMLCanvasElement} photograph the square that the model saw
  * @property {import('../types.js').Result} result
  * @property {import('../types.js').Scan['classes']} classes
- * @property {(lesionClass: string, trust: boolean) => Promise<{facts: import('../types.js').MapFacts, values: Float32Array, milliseconds: number}>} request
+ * @property {(lesionClass: string, trust: boolean) => Promise<{facts: import('../types.js').MapFacts, values: Float32Array}>} request
  * @property {(lesionClass: string) => import('../types.js').Trust | undefined} trustOf what the checks of a class's map found
  * @property {(lesionClass: string, trust: import('../types.js').Trust) => void} checked
  * @property {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [drawn] what a report shows
