@@ -92,9 +92,9 @@ def around_the_result(on, words):
     page.locator(".message.warning").first.wait_for()
     yield "stale"
     page.locator(".age-number").first.fill("70")
-    page.locator(".heatmap .switch").last.click()
+    page.locator(".heatmap .switch").first.click()
     yield "result-without-map"
-    page.locator(".heatmap .switch").last.click()
+    page.locator(".heatmap .switch").first.click()
     hold_messages(page)
     button(on, words("heatmap.check")).click()
     page.locator(".heatmap progress").wait_for()
