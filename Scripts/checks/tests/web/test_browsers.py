@@ -21,17 +21,16 @@ def browser(request):
     if kind.program() is None:
         pytest.skip(f"not run: there is no {request.param}")
     browser = kind(PATIENCE / 1000)
-    browser.open(SHIPPED_PAGE.as_uri())
-    browser.press("I understand")
-    browser.wait("() => window.dermafusion?.ready.then((description) => description.version)")
-    yield browser
-    foreign = [
-        url for url in browser.requests if not url.startswith(("blob:", "data:", SHIPPED_PAGE.as_uri(), "about:"))
-    ]
-    complaints = browser.complaints
-    browser.close()
-    assert foreign == [], "the page asked for something"
-    assert complaints == []
+    try:
+        browser.open(SHIPPED_PAGE.as_uri())
+        browser.press("I understand")
+        browser.wait("() => window.dermafusion?.ready.then((description) => description.version)")
+        yield browser
+    finally:
+        browser.close()
+    own = ("blob:", "data:", SHIPPED_PAGE.as_uri(), "about:")
+    assert [url for url in browser.requests if not url.startswith(own)] == [], "the page asked for something"
+    assert browser.complaints == []
 
 
 def scan(browser, name="phantom_brown.jpg") -> None:
