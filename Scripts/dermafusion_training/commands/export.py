@@ -11,7 +11,8 @@ Standard error names what was taken. No code of the file runs.
 
 The checkpoint may also be a folder that timm saved (config.json, model.safetensors or shards), or a file beside such a
 config.json. The architecture, the classes and the transform of timm's evaluation are taken from there; the options take
-precedence. The transform is also taken from a checkpoint's args where these tell interpolation or crop_pct.
+precedence. The transform is also taken from a checkpoint's args where these tell interpolation or crop_pct. timm's
+networks that this package cannot train have timm's transform of their name where nothing tells another.
 --architecture is needed only where neither the file nor the tensors' shapes tell it.
 
 A state dict with `fusion.` tensors gets the metadata fusion head; any other gets a plain classifier.
@@ -31,7 +32,14 @@ from pathlib import Path
 
 import torch
 
-from dermafusion_training.model.architecture import EFFICIENTNETS, EPSILONS, padding_of, torchvision_epsilon
+from dermafusion_training.model.architecture import (
+    EFFICIENTNETS,
+    EPSILONS,
+    is_timms,
+    padding_of,
+    timm,
+    torchvision_epsilon,
+)
 from dermafusion_training.model.build import build_config
 from dermafusion_training.model.checkpoint import read_checkpoint
 from dermafusion_training.model.classes import choose_classes
@@ -138,17 +146,22 @@ def note_what_may_surprise(options, checkpoint, config):
         note("the classes do not say which are malignant, so dermafusion gives no risk; a --classes FILE.json can")
 
 
-def told_transform(checkpoint):
-    """The transform that the checkpoint tells; None where it tells neither crop nor interpolation."""
+def told_transform(checkpoint, architecture):
+    """The transform that the checkpoint tells, or timm's own for a network of timm; otherwise None."""
     if checkpoint.configuration:
         return transform(checkpoint.configuration)
     arguments = checkpoint.arguments
+    if is_timms(architecture):
+        told = {key: value for key, value in arguments.items() if value not in (None, [])}
+        if told.get("img_size"):
+            told.setdefault("input_size", [3, told["img_size"], told["img_size"]])
+        return transform(timm().get_pretrained_cfg(architecture).to_dict() | told)
     return transform(arguments) if arguments.get("interpolation") or arguments.get("crop_pct") else None
 
 
-def preprocessing_of(options, checkpoint):
+def preprocessing_of(options, checkpoint, architecture):
     """The `preprocessing` of config.json: what the options say, then the checkpoint, then this package's own."""
-    preprocessing = default_preprocessing(380) | (told_transform(checkpoint) or {})
+    preprocessing = default_preprocessing(380) | (told_transform(checkpoint, architecture) or {})
     if options.crop_mode or options.crop_pct:
         preprocessing |= {"crop_mode": preprocessing.get("crop_mode", "center")}
         preprocessing |= {"crop_pct": preprocessing.get("crop_pct", CROP_PCT)}
@@ -184,7 +197,7 @@ def config_of(options, checkpoint):
     if checkpoint.is_multi_label and checkpoint.output_count() != 1:
         config["task"] = "multilabel"
     config["temperature"] = options.temperature
-    config["preprocessing"] = preprocessing_of(options, checkpoint)
+    config["preprocessing"] = preprocessing_of(options, checkpoint, architecture)
     if checkpoint.library == "torchvision":
         config["batch_norm_epsilon"] = torchvision_epsilon(architecture)
     return config

@@ -1,9 +1,11 @@
 """The table of architectures: what each name means and how its network pads.
 
-EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants, MobileNetV3 and ResNet, under timm's names.
+EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants, MobileNetV3 and ResNet, under timm's names, have a network here,
+to train and to make 8 bits of. timm itself defines the others, which only the program runs.
 """
 
 import difflib
+import re
 
 # Padding -> the batch-norm epsilon that goes with it. "same" is TensorFlow's: less before, more after. "symmetric" is
 # PyTorch's.
@@ -19,19 +21,43 @@ MOBILENETS = ["mobilenetv3_small_100", "mobilenetv3_large_100"]
 RESNETS = ["resnet18", "resnet50"]
 ARCHITECTURES = EFFICIENTNETS + MOBILENETS + RESNETS
 
+# timm's other networks that the program runs; Sources/NetworkModule/Families writes them.
+TIMMS = re.compile(
+    r"efficientnetv2_rw_[ts]|tf_efficientnetv2_(b[0-3]|s|m|l)|mobilenetv4_conv_(small|medium)"
+    r"|resnet(18|26|34|50|101|152)d?|resnext(50_32x4d|101_32x[48]d)|seresnet(50|101|152)|wide_resnet(50|101)_2"
+    r"|regnety_(002|004|006|008|008_tv|016|032|040|064|080|120|160)|densenet(121|161|169|201)"
+    r"|convnext(v2)?_(atto|femto|pico|nano|tiny|small|base)"
+    r"|vit_(tiny|small|base|large)_patch16_(224|384)|vit_(small|base)_patch32_224|vit_base_patch8_224"
+    r"|deit_(tiny|small|base)_patch16_224|deit_base_patch16_384"
+    r"|deit3_(small|medium|base|large)_patch16_224|deit3_(small|base|large)_patch16_384"
+    r"|vit_(small|base|large)_patch14_(reg4_)?dinov2|swin_(tiny|small|base)_patch4_window7_224"
+)
+
+
+def is_timms(name):
+    """True for a network that the program runs and timm defines, not this package."""
+    return name not in ARCHITECTURES and TIMMS.fullmatch(name) is not None
+
+
+def timm():
+    """The module, imported when a network of its own is asked for: that takes seconds."""
+    import timm
+
+    return timm
+
 
 def padding_of(name, padding=None):
     """How an architecture pads. Raises ValueError for an unknown name or a padding that it does not have.
 
     efficientnet_lite means TensorFlow's with or without tf_, unless `padding` says otherwise; timm's own is symmetric.
     """
-    if name not in ARCHITECTURES:
-        nearest = difflib.get_close_matches(name, ARCHITECTURES, n=3, cutoff=0)
+    if name not in ARCHITECTURES and not is_timms(name):
+        known = ARCHITECTURES + [other for other in timm().list_models() if is_timms(other)]
+        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0)
         raise ValueError(
-            f"architecture {name!r}: not one of the {len(ARCHITECTURES)} networks that can be run; "
-            f"the nearest are {', '.join(nearest)}"
+            f"architecture {name!r}: not one of the networks that can be run; the nearest are {', '.join(nearest)}"
         )
-    if name in EFFICIENTNETS:
+    if name in EFFICIENTNETS or name.startswith("tf_"):
         return padding or ("same" if "lite" in name or name.startswith("tf_") else "symmetric")
     if padding not in (None, "symmetric"):
         raise ValueError(f"padding {padding!r}: {name} has symmetric padding only")

@@ -1,6 +1,6 @@
 """The network that a config.json describes, and the config.json of a new model."""
 
-from dermafusion_training.model.architecture import EFFICIENTNETS, EPSILONS, MOBILENETS, padding_of
+from dermafusion_training.model.architecture import EFFICIENTNETS, EPSILONS, MOBILENETS, is_timms, padding_of, timm
 from dermafusion_training.model.config import SEXES, SITES, default_fusion, default_preprocessing
 from dermafusion_training.model.efficientnet import EfficientNet
 from dermafusion_training.model.layers import Convention
@@ -16,8 +16,13 @@ def network_class(architecture):
 
 
 def build_model(config, dropout=0.0):
-    """The network of a config.json, whose padding and epsilon count whatever is usual for its name; random weights."""
+    """The network of a config.json, whose padding and epsilon count whatever is usual for its name; random weights.
+
+    A network of timm is timm's own: it takes images alone.
+    """
     name = config["architecture"]
+    if is_timms(name):
+        return timm().create_model(name, num_classes=len(config["classes"]))
     convention = Convention(padding_of(name, config["padding"]), config["batch_norm_epsilon"])
     model = network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
     return make_quantized(model, config) if config.get("precision") == QUANTIZED else model

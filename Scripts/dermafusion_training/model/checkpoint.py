@@ -45,6 +45,8 @@ WRAPPERS = ("state_dict", "model_state_dict", "model")
 INNER = (*WRAPPERS, "module", "shadow", "ema_model", "ema_state_dict", "weights")  # inside an average
 AVERAGE_PREFIXES = ("ema_model.", "model_ema.", "ema.")
 PREFIXES = ("module.", "model.", "_orig_mod.", *AVERAGE_PREFIXES)
+# Of batch norms, and of Swin's windows in files of older versions of timm.
+NO_PARAMETERS = (".num_batches_tracked", ".relative_position_index", ".attn_mask")
 COUNTERS = ("n_averaged", "num_updates", "updates", "steps", "decay")  # beside the weights of an average
 
 
@@ -84,7 +86,10 @@ class Checkpoint:
         if fitting:
             raise CheckpointError(f"its tensors fit {' and '.join(fitting)}: say which by --architecture")
         self.require_colors()
-        raise CheckpointError(f"its tensors fit no architecture that is known here; there are {some(self.state)}")
+        raise CheckpointError(
+            "its tensors fit no architecture of this package; name one of timm's by --architecture; "
+            f"there are {some(self.state)}"
+        )
 
     def require_colors(self):
         """Raises CheckpointError for a network that takes images of another number of channels than 3."""
@@ -323,7 +328,7 @@ def unwrap(value, take=None):
             continue
         if not isinstance(tensor, torch.Tensor):
             raise CheckpointError(f"{name}: not a tensor but {type(tensor).__name__}")
-        if not name.endswith(".num_batches_tracked"):
+        if not name.endswith(NO_PARAMETERS):
             checkpoint.state[name] = tensor.detach().cpu()
     return checkpoint
 

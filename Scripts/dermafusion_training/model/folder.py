@@ -8,10 +8,12 @@ import torch
 from safetensors.torch import load_file
 from safetensors.torch import save as save_safetensors
 
+from dermafusion_training.model.architecture import is_timms
 from dermafusion_training.model.build import build_model
 
 ABSTENTION_PREFIX = "abstention."  # tensors beside the network's, see evaluation/abstention_fit.py
-LAST_LAYERS = ("fusion.classifier", "classifier", "fc")
+LAST_LAYERS = ("fusion.classifier", "classifier", "fc", "head.fc", "head")
+POSITIONS = "pos_embed"  # of patches; the program resamples them to the size of the image
 DIGESTS = "SHA256SUMS"
 
 
@@ -30,7 +32,8 @@ def check_against(expected, state):
     for name, tensor in expected.items():
         if name not in state:
             raise CheckpointError(f"{name}: missing from the checkpoint; there are {some(state)}")
-        if state[name].shape != tensor.shape:
+        resampled = name == POSITIONS and state[name].shape[::2] == tensor.shape[::2]
+        if state[name].shape != tensor.shape and not resampled:
             raise CheckpointError(f"{name}: shape {list(state[name].shape)}, expected {list(tensor.shape)}")
         if not torch.isfinite(state[name]).all():
             raise CheckpointError(f"{name}: holds NaN or infinity")
@@ -68,6 +71,8 @@ def load_folder(folder):
         raise CheckpointError(f"{folder}: config.json is not of this package; export --checkpoint makes one that is")
     if "task" in config:
         raise CheckpointError(f"{folder}: a multi-label model, which only the program runs")
+    if is_timms(config["architecture"]):
+        raise CheckpointError(f"{folder}: {config['architecture']} is a network of timm, which only the program runs")
     model = build_model(config)
     state = load_file(Path(folder) / "model.safetensors")
     if "abstention" in config:

@@ -11,15 +11,34 @@ from dermafusion_training.model.architecture import ARCHITECTURES, EFFICIENTNETS
 from dermafusion_training.model.build import build_config
 from dermafusion_training.model.folder import LAST_LAYERS, CheckpointError, expected_tensors, last_layer
 
-# The first convolution and a later tensor: timm's EfficientNet and MobileNetV3, everyone's ResNet, torchvision's.
+# The first convolution and a later tensor: timm's EfficientNet, MobileNetV3 and V4, everyone's ResNet, timm's ResNet-D,
+# RegNet, DenseNet, ConvNeXt, vision transformers and Swin, torchvision's.
 ANCHORS = (
     ("conv_stem.weight", "blocks.0.0.conv_dw.weight"),
+    ("conv_stem.weight", "blocks.0.0.conv.weight"),
+    ("conv_stem.weight", "blocks.0.0.conv_exp.weight"),
     ("conv1.weight", "layer4.1.conv1.weight"),
+    ("conv1.0.weight", "layer4.1.conv1.weight"),
+    ("stem.conv.weight", "s1.b1.conv1.conv.weight"),
+    ("features.conv0.weight", "features.denseblock1.denselayer1.conv1.weight"),
+    ("stem.0.weight", "stages.0.blocks.0.conv_dw.weight"),
+    ("patch_embed.proj.weight", "blocks.0.attn.qkv.weight"),
+    ("patch_embed.proj.weight", "layers.0.blocks.0.attn.qkv.weight"),
     ("features.0.0.weight", "features.1.0.block.0.0.weight"),
     ("features.0.0.weight", "features.1.block.0.0.weight"),
 )
 # What a checkpoint has besides the network; never a reason to refuse it.
 HEADS = re.compile(r"(classifier|fc|head|last_linear|linear|output|cls)\b")
+
+
+# The last layer in timm's networks that have a tensor; `classifier` in the others.
+LAST_LAYER_BESIDE = {
+    "layer4.1.conv1.weight": "fc",
+    "s1.b1.conv1.conv.weight": "head.fc",
+    "stages.0.blocks.0.conv_dw.weight": "head.fc",
+    "layers.0.blocks.0.attn.qkv.weight": "head.fc",
+    "blocks.0.attn.qkv.weight": "head",
+}
 
 
 def prefixes_of(names):
@@ -63,7 +82,7 @@ def take_off_prefix(state, checkpoint):
     outside = [name for name in state if not name.startswith(prefix)]
     # A head of one's own beside a backbone: net.backbone.conv_stem.weight, net.head.weight.
     head = {name: state[name] for name in outside if HEADS.search(name) and is_layer(name, state)}
-    if head and last_layer(inside) is None and not any(HEADS.match(name) for name in inside):
+    if head and last_layer(inside) is None and not any(HEADS.match(name) and is_layer(name, inside) for name in inside):
         stem = min(head, key=len).rpartition(".")[0]
         for name in [name for name in head if name.rpartition(".")[0] == stem]:
             inside[f"head.{name.rpartition('.')[2]}"] = head.pop(name)
@@ -184,7 +203,8 @@ def torchvision_mobilenet(state):
 
 def rename_head(state, checkpoint):
     """The last layer under timm's name where it is the one Linear of a Sequential or of another module."""
-    if last_layer(state) is not None or not prefixes_of(state):
+    target = next((layer for tensor, layer in LAST_LAYER_BESIDE.items() if tensor in state), "classifier")
+    if last_layer(state) in (target, "fusion.classifier") or not prefixes_of(state):
         return state
     layers = sorted(
         {
@@ -200,12 +220,9 @@ def rename_head(state, checkpoint):
             f"the head has {len(layers)} Linear layers ({', '.join(layers)}): "
             "only one can take the place of the last layer"
         )
-    target = "fc" if "layer4.1.conv1.weight" in state else "classifier"
     checkpoint.head = layers[0]
-    return {
-        f"{target}{name.removeprefix(layers[0])}" if name.startswith(f"{layers[0]}.") else name: tensor
-        for name, tensor in state.items()
-    }
+    renamed = {f"{layers[0]}.{kind}": f"{target}.{kind}" for kind in ("weight", "bias")}
+    return {renamed.get(name, name): tensor for name, tensor in state.items()}
 
 
 def architectures_of(state, library=None):

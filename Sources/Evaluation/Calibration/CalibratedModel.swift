@@ -83,7 +83,7 @@ package struct CalibratedModel: Sendable {
   }
 
   /// The layers that can give the logits, as `LAST_LAYERS` of `Scripts/dermafusion_training/model/folder.py`.
-  private static let lastLayers = ["fusion.classifier", "classifier", "fc"]
+  private static let lastLayers = ["fusion.classifier", "classifier", "fc", "head.fc", "head"]
 
   /// The type that the bias is stored in: `F16` for instance.
   package var biasType: String { bias.tensor.dataType.rawValue }

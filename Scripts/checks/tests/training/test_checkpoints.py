@@ -208,7 +208,8 @@ class CommandTests(Folder):
             (grey, [], "conv1.weight is of a network for images of 1 channel, and photographs have 3"),
             (one, [], "1 output: name the class that its sigmoid is the probability of by --classes"),
             (state, ["--classes", "mel"], "fc has 7 outputs: must be 2"),
-            ({"arch": "resnet34", "state_dict": state}, [], "'resnet34': not one of the "),
+            ({"arch": "resnest50d", "state_dict": state}, [], "'resnest50d': not one of the "),
+            ({"arch": "resnet34", "state_dict": state}, [], "layer1.2.conv1.weight: missing from the checkpoint"),
             (state, ["--architecture", "resnet19"], "the nearest are resnet18, "),
         ):
             torch.save(value, path)

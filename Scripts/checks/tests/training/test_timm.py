@@ -3,12 +3,17 @@ and the checkpoints that timm's training saves.
 """
 
 import argparse
+import contextlib
+import io
+import json
 import tempfile
 import unittest
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 
+from dermafusion_training.__main__ import main
 from dermafusion_training.fixtures.formula_networks import formula_model
 from dermafusion_training.model.build import build_config
 from dermafusion_training.model.checkpoint import read_checkpoint
@@ -56,6 +61,33 @@ class TimmTests(unittest.TestCase):
                     self.close(own.pool(features), pre_logits)
                     self.close(own(image), logits)
                     self.assertGreater(float((logits[0] - logits[1]).abs().max()), 1e-3)
+
+    def test_networks_of_timm_are_exported_whatever_names_stand_before_theirs(self):
+        for name, last in (
+            ("tf_efficientnetv2_b0", "classifier"), ("mobilenetv4_conv_small", "classifier"), ("resnet26d", "fc"),
+            ("regnety_002", "head.fc"), ("densenet121", "classifier"), ("convnext_atto", "head.fc"),
+            ("vit_tiny_patch16_224", "head"), ("swin_tiny_patch4_window7_224", "head.fc"),
+        ):  # fmt: skip
+            state = timm.create_model(name, num_classes=len(CLASSES)).state_dict()
+            own = {f"net.backbone.{key}": value for key, value in state.items() if not key.startswith(f"{last}.")}
+            own |= {f"net.head.{kind}": state[f"{last}.{kind}"] for kind in ("weight", "bias")}
+            with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
+                torch.save(own, Path(folder) / "last.pth")
+                words = ["export", "--checkpoint", f"{folder}/last.pth", "--architecture", name, "--dtype", "float32"]
+                words += ["--classes", ",".join(CLASSES), "--output", f"{folder}/model"]
+                with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                    main(words)
+                written = load_file(f"{folder}/model/model.safetensors")
+                expected = {key: value for key, value in state.items() if not key.endswith(".num_batches_tracked")}
+                self.assertEqual(sorted(written), sorted(expected))
+                for key, value in expected.items():
+                    self.assertTrue(torch.equal(written[key], value), key)
+                preprocessing = json.loads((Path(folder) / "model" / "config.json").read_text())["preprocessing"]
+                settings = timm.get_pretrained_cfg(name)
+                for key in ("crop_pct", "interpolation", "crop_mode"):
+                    self.assertEqual(preprocessing[key], getattr(settings, key))
+                self.assertEqual(preprocessing["mean"], list(settings.mean))
+                self.assertEqual(preprocessing["size"], settings.input_size[-1])
 
     def test_the_average_is_read_from_a_checkpoint_that_timm_saved(self):
         torch.manual_seed(42)
