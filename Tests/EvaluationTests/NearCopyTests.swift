@@ -1,3 +1,4 @@
+import DermaFusion
 import ImageCodecs
 import ImagePipeline
 import TestImages
@@ -26,6 +27,34 @@ import Testing
       ("darker", image.brightened(by: 0.7)),
       ("all at once", try ImageDecoder.decode(JPEGEncoder.encode(all, quality: 50))),
     ]
+  }
+
+  /// Numbers of words and limits at the borders of the blocks, against plain counting.
+  @Test(arguments: [0, 1, 63, 64, 127, 128, 129, 300]) func distancesAreThoseOfPlainCounting(count: Int) {
+    var random = SplitMix64(seed: UInt64(count))
+    let words = (0..<count).map { $0 % 7 == 0 ? UInt64.max << UInt64($0 % 65) : random.next() }
+    let slices = BitSlices(words)
+    let masks: [UInt64] = [.max, 0, 1, 0x8000_0000_0000_0000, random.next(), 0x00ff_ff00_ffff_0001]
+    for mask in masks {
+      let probes: [UInt64] = [0, .max, random.next(), words.last ?? 0]
+      for probe in probes {
+        for limit in [0, 1, 12, 31, 32, 63, 64] {
+          var found: [Int] = []
+          slices.near(probe, mask: mask, limit: limit) { found.append($0) }
+          let expected = words.indices.filter { ((words[$0] ^ probe) & mask).nonzeroBitCount <= limit }
+          #expect(found == expected, "\(count) words, mask \(mask), word \(probe), limit \(limit)")
+        }
+      }
+    }
+  }
+
+  /// The quick search finds every kind of copy but those that are cut and turned.
+  @Test func theQuickSearchFindsAllButCopiesThatAreCutAndTurned() throws {
+    let index = FingerprintIndex(pictures(Self.originals).map(\.fingerprint))
+    for (name, copy) in try Self.copies(Self.originals[3]) {
+      let found = index.matches(of: ComparedPicture(copy, content: ""), turnsCutouts: false).map(\.place)
+      #expect(found == (name == "all at once" ? [] : [3]), "\(name)")
+    }
   }
 
   private func pictures(_ images: [PixelImage]) -> [ComparedPicture] {

@@ -49,13 +49,8 @@ package struct Fingerprint: Sendable, Equatable {
   func turned(_ turn: Int) -> Fingerprint {
     let places = Turn.places(grid: Self.grid)[turn]
     let isSet = Self.cells(fine)
-    let coarsePlaces = Turn.places(grid: Self.coarseGrid)[turn]
-    var word: UInt64 = 0
-    for (place, source) in coarsePlaces.enumerated() {
-      word |= (coarse >> UInt64(source) & 1) << UInt64(place)
-    }
     return Fingerprint(
-      coarse: word, fine: Self.fineWords(places.map { isSet[$0] ? 1 : -1 }))
+      coarse: Turn.turned(coarse, turn), fine: Self.fineWords(places.map { isSet[$0] ? 1 : -1 }))
   }
 
   // MARK: - Bits
@@ -102,4 +97,38 @@ enum Turn {
 
   /// For each turn the cell from which each cell of the turned grid comes.
   static func places(grid: Int) -> [[Int]] { grid == Fingerprint.grid ? fine : coarse }
+
+  /// The bits of the coarse grid, turned.
+  static func turned(_ word: UInt64, _ turn: Int) -> UInt64 {
+    var turned: UInt64 = 0
+    for (place, source) in coarse[turn].enumerated() {
+      turned |= (word >> UInt64(source) & 1) << UInt64(place)
+    }
+    return turned
+  }
+
+  /// The bits of the coarse grid that a turn makes these.
+  static func back(_ word: UInt64, _ turn: Int) -> UInt64 {
+    var back: UInt64 = 0
+    for (place, source) in coarse[turn].enumerated() {
+      back |= (word >> UInt64(place) & 1) << UInt64(source)
+    }
+    return back
+  }
+
+  /// The same of the fine grid.
+  static func back(_ words: SIMD4<UInt64>, _ turn: Int) -> SIMD4<UInt64> {
+    var back = SIMD4<UInt64>.zero
+    for (bit, source) in fineSources[turn].enumerated() {
+      back[source / 64] |= (words[bit / 64] >> UInt64(bit % 64) & 1) << UInt64(source % 64)
+    }
+    return back
+  }
+
+  /// For each turn the bit from which each bit of a turned fingerprint comes.
+  private static let fineSources: [[Int]] = {
+    let places = Fingerprint.places
+    let bits = Dictionary(uniqueKeysWithValues: places.enumerated().map { ($1, $0) })
+    return fine.map { turned in places.compactMap { bits[turned[$0]] } }
+  }()
 }

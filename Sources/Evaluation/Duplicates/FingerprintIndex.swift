@@ -35,32 +35,36 @@ package struct FingerprintIndex: Sendable {
   private static let refinedCount = 3
 
   private let places: [Int]
-  /// By turn.
-  private let coarse: [[UInt64]]
-  private let fine: [[SIMD4<UInt64>]]
+  private let fingerprints: [Fingerprint]
+  private let coarse: BitSlices
+  /// The first word of the fine bits.
+  private let middles: BitSlices
 
   /// - Parameter fingerprints: nil for photographs without one, which are found by nothing.
   package init(_ fingerprints: [Fingerprint?]) {
     places = fingerprints.indices.filter { fingerprints[$0] != nil }
-    let known = fingerprints.compactMap { $0 }
-    let turned = (0..<Turn.count).map { turn in known.map { $0.turned(turn) } }
-    coarse = turned.map { $0.map(\.coarse) }
-    fine = turned.map { $0.map(\.fine) }
+    self.fingerprints = fingerprints.compactMap { $0 }
+    coarse = BitSlices(self.fingerprints.map(\.coarse))
+    middles = BitSlices(self.fingerprints.map(\.fine.x))
   }
 
   /// The near copies of a photograph, in the order of their places.
   ///
-  /// - Parameter own: the photograph's own place, which is not looked at.
+  /// - Parameters:
+  ///   - own: the photograph's own place, which is not looked at.
+  ///   - turnsCutouts: false to look for turned and mirrored copies only where they are whole or a square from the middle, which
+  ///     takes a sixth of the comparisons.
   package func matches(
     of picture: ComparedPicture, besides own: Int? = nil,
-    _ directions: [Direction] = [.contained, .containing]
+    _ directions: [Direction] = [.contained, .containing], turnsCutouts: Bool = true
   ) -> [Match] {
     if picture.fingerprint == nil { return [] }
     let sums = ThumbnailSums(picture.thumbnail)
     var best: [Int: Match] = [:]
     for direction in directions {
       let candidates =
-        direction == .contained ? containedCandidates(sums) : containingCandidates(sums)
+        direction == .contained
+        ? containedCandidates(sums, turnsCutouts) : containingCandidates(sums, turnsCutouts)
       for candidate in candidates where places[candidate.index] != own {
         guard let match = refined(candidate, direction, sums) else { continue }
         if best[match.place].map({ $0.agreement < match.agreement }) ?? true { best[match.place] = match }
@@ -85,24 +89,29 @@ package struct FingerprintIndex: Sendable {
     }
   }
 
-  private func containedCandidates(_ sums: ThumbnailSums) -> [Candidate] {
+  /// The turns in which a frame is looked at.
+  private static func turns(of frame: Cutout, _ turnsCutouts: Bool) -> Range<Int> {
+    turnsCutouts || frame == .whole || Cutouts.middleSquares.contains(frame) ? 0..<Turn.count : 0..<1
+  }
+
+  private func containedCandidates(_ sums: ThumbnailSums, _ turnsCutouts: Bool) -> [Candidate] {
     let probes = Cutouts.coarse.map { frame in
       let contrasts = sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
       return (
-        word: Fingerprint.word(contrasts.values), weights: Weights(contrasts.values, mean: contrasts.mean)
+        frame: frame, word: Fingerprint.word(contrasts.values),
+        weights: Weights(contrasts.values, mean: contrasts.mean)
       )
     }
     // The turns in which a fingerprint's coarse bits fit somewhere.
     var turns: [Int: Set<Int>] = [:]
-    for turn in 0..<Turn.count {
-      coarse[turn].withUnsafeBufferPointer { words in
-        for probe in probes {
-          for index in words.indices
-          where (words[index] ^ probe.word).nonzeroBitCount <= Self.greatestCoarseDistance {
-            if turns[index]?.contains(turn) ?? false { continue }
-            if probe.weights.agreement(words[index]) >= Self.leastCoarseAgreement {
-              turns[index, default: []].insert(turn)
-            }
+    for probe in probes {
+      for turn in Self.turns(of: probe.frame, turnsCutouts) {
+        coarse.near(Turn.back(probe.word, turn), limit: Self.greatestCoarseDistance) { index in
+          if turns[index]?.contains(turn) ?? false { return }
+          if probe.weights.agreement(Turn.turned(fingerprints[index].coarse, turn))
+            >= Self.leastCoarseAgreement
+          {
+            turns[index, default: []].insert(turn)
           }
         }
       }
@@ -112,8 +121,9 @@ package struct FingerprintIndex: Sendable {
     var candidates: [Candidate] = []
     for (index, turns) in turns {
       for turn in turns {
-        for (frame, probe) in fineProbes where probe.distance(fine[turn][index]) <= Self.greatestFineShare {
-          let agreement = probe.agreement(fine[turn][index])
+        let bits = fingerprints[index].turned(turn).fine
+        for (frame, probe) in fineProbes where probe.distance(bits) <= Self.greatestFineShare {
+          let agreement = probe.agreement(bits)
           if agreement >= Self.leastFineAgreement {
             candidates.append(Candidate(index: index, turn: turn, frame: frame, agreement: agreement))
           }
@@ -123,17 +133,18 @@ package struct FingerprintIndex: Sendable {
     return Self.best(candidates)
   }
 
-  private func containingCandidates(_ sums: ThumbnailSums) -> [Candidate] {
+  private func containingCandidates(_ sums: ThumbnailSums, _ turnsCutouts: Bool) -> [Candidate] {
     var candidates: [Candidate] = []
     for frame in Cutouts.fine where frame != .whole {
       let probe = FineProbe(sums, frame.surroundings)
-      for turn in 0..<Turn.count {
-        fine[turn].withUnsafeBufferPointer { words in
-          for index in words.indices where probe.isNear(words[index], share: Self.greatestFineShare) {
-            let agreement = probe.agreement(words[index])
-            if agreement >= Self.leastFineAgreement {
-              candidates.append(Candidate(index: index, turn: turn, frame: frame, agreement: agreement))
-            }
+      for turn in Self.turns(of: frame, turnsCutouts) {
+        let turned = probe.turnedBack(turn)
+        // Most are told apart by the first word.
+        middles.near(turned.words.x, mask: turned.mask.x, limit: turned.middleLimit) { index in
+          guard turned.distance(fingerprints[index].fine) <= Self.greatestFineShare else { return }
+          let agreement = probe.agreement(fingerprints[index].turned(turn).fine)
+          if agreement >= Self.leastFineAgreement {
+            candidates.append(Candidate(index: index, turn: turn, frame: frame, agreement: agreement))
           }
         }
       }
@@ -145,7 +156,7 @@ package struct FingerprintIndex: Sendable {
 
   /// Moves and stretches the frame while that makes more bits agree.
   private func refined(_ candidate: Candidate, _ direction: Direction, _ sums: ThumbnailSums) -> Match? {
-    let bits = fine[candidate.turn][candidate.index]
+    let bits = fingerprints[candidate.index].turned(candidate.turn).fine
     func shown(_ frame: Cutout) -> Cutout { direction == .contained ? frame : frame.surroundings }
     func agreement(_ frame: Cutout) -> Float { FineProbe(sums, shown(frame)).agreement(bits) }
     var (frame, best) = (candidate.frame, agreement(candidate.frame))
@@ -188,11 +199,14 @@ enum Cutouts {
         let (left, top) = (Double(place % count) * step, Double(place / count) * step)
         return Cutout(left: left, top: top, right: left + side, bottom: top + side)
       }
-    } + [
-      Cutout(left: 0.125, top: 0, right: 0.875, bottom: 1),
-      Cutout(left: 0, top: 0.125, right: 1, bottom: 0.875),
-    ]
+    } + middleSquares
   }
+
+  /// Of photographs of four to three.
+  static let middleSquares = [
+    Cutout(left: 0.125, top: 0, right: 0.875, bottom: 1),
+    Cutout(left: 0, top: 0.125, right: 1, bottom: 0.875),
+  ]
 }
 
 extension Cutout {
@@ -234,25 +248,20 @@ private struct Weights {
   }
 }
 
-/// A photograph's contrasts in a frame, as they are compared with the fine bits of fingerprints.
-private struct FineProbe {
-  private let words: SIMD4<UInt64>
-  private let mask: SIMD4<UInt64>
-  private let count: Int
-  private let middleCount: Int
-  private let weights: Weights
+/// The signs of a photograph's contrasts in a frame, as they are compared with the fine bits of fingerprints.
+private struct FineBits {
+  let words: SIMD4<UInt64>
+  /// The cells that lie in the photograph.
+  let mask: SIMD4<UInt64>
+  let count: Int
 
-  /// Cutouts that show less of a fingerprint's cells tell nothing.
-  private static let leastCount = 64
-
-  init(_ sums: ThumbnailSums, _ frame: Cutout) {
-    let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame)
-    words = Fingerprint.fineWords(contrasts.values)
-    mask = Fingerprint.words(contrasts.isInside) { $0 }
+  init(words: SIMD4<UInt64>, mask: SIMD4<UInt64>) {
+    (self.words, self.mask) = (words, mask)
     count = Self.bitCount(mask)
-    middleCount = mask.x.nonzeroBitCount
-    weights = Weights(Fingerprint.places.map { contrasts.values[$0] }, mean: contrasts.mean)
   }
+
+  /// The greatest distance of the first words of near fingerprints.
+  var middleLimit: Int { (mask.x.nonzeroBitCount + 8) / 4 }
 
   /// The share of the bits that differ.
   func distance(_ other: SIMD4<UInt64>) -> Double {
@@ -262,13 +271,31 @@ private struct FineProbe {
   private static func bitCount(_ words: SIMD4<UInt64>) -> Int {
     words.x.nonzeroBitCount + words.y.nonzeroBitCount + words.z.nonzeroBitCount
   }
+}
 
-  func isNear(_ other: SIMD4<UInt64>, share: Double) -> Bool {
-    // Most are told apart by the first word.
-    ((words.x ^ other.x) & mask.x).nonzeroBitCount * 4 <= middleCount + 8 && distance(other) <= share
+/// A photograph's contrasts in a frame.
+private struct FineProbe {
+  private let bits: FineBits
+  private let weights: Weights
+
+  /// Cutouts that show less of a fingerprint's cells tell nothing.
+  private static let leastCount = 64
+
+  init(_ sums: ThumbnailSums, _ frame: Cutout) {
+    let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame)
+    bits = FineBits(
+      words: Fingerprint.fineWords(contrasts.values), mask: Fingerprint.words(contrasts.isInside) { $0 })
+    weights = Weights(Fingerprint.places.map { contrasts.values[$0] }, mean: contrasts.mean)
   }
 
+  /// The bits that agree with a fingerprint as these do with the turned one.
+  func turnedBack(_ turn: Int) -> FineBits {
+    FineBits(words: Turn.back(bits.words, turn), mask: Turn.back(bits.mask, turn))
+  }
+
+  func distance(_ other: SIMD4<UInt64>) -> Double { bits.distance(other) }
+
   func agreement(_ other: SIMD4<UInt64>) -> Float {
-    count >= Self.leastCount ? weights.agreement(other) : -1
+    bits.count >= Self.leastCount ? weights.agreement(other) : -1
   }
 }
