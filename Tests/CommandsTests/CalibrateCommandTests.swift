@@ -1,7 +1,9 @@
 import Foundation
 import ImageFiles
+import ImagePipeline
 import SystemModule
 import TestFiles
+import TestImages
 import TestModels
 import Testing
 
@@ -97,6 +99,8 @@ import Testing
     let list = String(
       decoding: try #require(folder.contents(of: "new/training/split.csv")), as: UTF8.self)
     #expect(list.hasSuffix("i55,L55,vasc,,validation\n"))
+    let fingerprints = try #require(folder.contents(of: "new/training/fingerprints.bin"))
+    #expect(fingerprints.count == 32 * list.split(separator: "\n").count)
 
     // Pictures that the shipped model seldom met are what the fitted one knows.
     let notes = [model, "\(folder.path)/new"].map {
@@ -122,6 +126,24 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/new"))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["images", "labels.csv"])
+  }
+
+  /// One of 50 lesions is left out, and the rest is too few.
+  @Test func photographsThatWereTrainedOnAreLeftOut() throws {
+    try FileManager.default.removeItem(atPath: "\(model)/training")
+    let words = words(50)
+    folder.write(PixelImage.spots(width: 160, height: 120, seed: 4).pnm, to: "images/i7.ppm")
+    let list = modelFolder.write(
+      "image_id,lesion_id,split\ni7,other,training\n", to: "small/training/split.csv")
+    let written = run(["\(folder.path)/images/i7.ppm", "--fingerprints", list], command: "duplicates")
+    #expect(written.status == .success, "\(written.errors)")
+    modelFolder.write("image_id,lesion_id,split\nx,other,training\n", to: "small/training/split.csv")
+    let result = run(words)
+    #expect(result.status == .failure && result.output == "")
+    #expect(
+      result.errors.contains("1 of 50 photographs was trained on (by pixels); their lesions are left out.\n")
+        && result.errors.hasSuffix("49 lesions are too few to fit a model to; at least 50 are needed\n"),
+      "\(result.errors)")
   }
 
   /// What is said of a table whose files are there and are no images.

@@ -1,7 +1,9 @@
 import DermaFusion
 import Foundation
+import ImagePipeline
 import SystemModule
 import TestFiles
+import TestImages
 import TestModels
 import Testing
 
@@ -263,6 +265,25 @@ import Testing
       allowed.output.contains(
         "WARNING          B was trained on 1 of these lesions: it seems better than it is\n"))
     #expect(compare("--model", "plain", "--against", model, images).status == .success)
+  }
+
+  @Test func photographsThatEitherModelWasTrainedOnAreFoundByTheirPixels() throws {
+    let (images, labels) = threeImages()
+    folder.write(PixelImage.spots(width: 160, height: 120, seed: 3).pnm, to: "images/b.ppm")
+    folder.write("{}", to: "model/config.json")
+    let list = folder.write("image_id,lesion_id,split\nb,L9,training\n", to: "model/training/split.csv")
+    #expect(runTool("duplicates", "\(images)/b.ppm", "--fingerprints", list).status == .success)
+    folder.write("image_id,lesion_id,split\nz,L9,training\n", to: "model/training/split.csv")
+    let words = ["--model", "plain", "--against", "\(folder.path)/model", images, "--labels", labels]
+    let text = compare(words: words)
+    #expect(text.status == .success, "\(text.errors)")
+    #expect(text.output.contains("WARNING          B: 1 of 3 photographs was trained on (by pixels)\n"))
+    #expect(text.output.contains("\n2 images of lesions that neither was trained on\n"), "\(text.output)")
+    let json = compare(words: words + ["--format", "json"])
+    #expect(json.output.contains(#""unseen":{"n":2,"lesions":2,"absentClasses":"#), "\(json.output)")
+    #expect(
+      !compare("--model", "plain", "--against", "plain", images, "--labels", labels, "--format", "json")
+        .output.contains("unseen"))
   }
 
   @Test func aSecondModelAndImagesAreRequired() {

@@ -2,7 +2,9 @@ import Files
 import Foundation
 import ImageCodecs
 import ImageFiles
+import ImagePipeline
 import TestFiles
+import TestImages
 import TestModels
 import Testing
 
@@ -300,6 +302,55 @@ import Testing
     let unclear = runEvaluate(words + model)
     #expect(unclear.status == .failure)
     #expect(unclear.errors.contains("split.csv: line 2: column 'split': the value 'train' is invalid."))
+  }
+
+  /// Gives two of the images copies under other names: one that the model was trained on, one of its validation.
+  func writeSeenCopies() throws -> [String] {
+    for (seed, other, name) in [(UInt64(1), "other", "a"), (2, "last", "b")] {
+      let picture = PixelImage.spots(width: 160, height: 120, seed: seed)
+      folder.write(picture.pnm, to: "second/\(other).ppm")
+      folder.write(picture.mirrored.resized(width: 120, height: 90).pnm, to: "seen/\(name).ppm")
+    }
+    let list = folder.write(
+      "image_id,lesion_id,split\na,L8,training\nb,L9,validation\n", to: "model/training/split.csv")
+    folder.write("{}", to: "model/config.json")
+    #expect(runTool("duplicates", "\(folder.path)/seen", "--fingerprints", list).status == .success)
+    return ["--model", "\(folder.path)/model"]
+  }
+
+  @Test func photographsThatWereTrainedOnUnderOtherNamesAreFound() throws {
+    let (labels, folders) = fourImages()
+    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
+    let plain = try object(runEvaluate(words + ["--format", "json"]))
+    #expect(plain["unseen"] == nil)
+    let model = try writeSeenCopies()
+
+    let text = runEvaluate(words + model)
+    #expect(text.status == .success, "\(text.errors)")
+    let wanted = [
+      "WARNING          1 of 4 photographs was trained on (by pixels); figures without their lesions follow\n",
+      "Note             1 of 4 photographs was used to select or calibrate the model (by pixels): the figures may",
+      "\n3 images of lesions not trained on ",
+    ]
+    for wanted in wanted { #expect(text.output.contains(wanted), "\(text.output)") }
+    let json = try object(runEvaluate(words + model + ["--format", "json"]))
+    #expect(
+      json["trainingList"] as? [String: Int] == [
+        "trainingLesions": 0, "validationLesions": 0, "trainingPhotographs": 1, "validationPhotographs": 1,
+      ])
+    #expect(json["n"] as? Int == 4)
+    let unseen = try #require(json["unseen"] as? [String: Any])
+    #expect(unseen["n"] as? Int == 3 && unseen["lesions"] as? Int == 2 && unseen["accuracy"] != nil)
+    let csv = runEvaluate(words + model + ["--format", "csv"])
+    #expect(csv.output.contains("\nunseen,all,,accuracy,"))
+
+    // What the names tell is told by the names alone.
+    folder.write(
+      "image_id,lesion_id,split\na,L2,training\nb,L3,validation\n", to: "model/training/split.csv")
+    let named = try object(
+      runEvaluate(words + model + ["--format", "json", "--allow-training-lesions"]))
+    #expect(named["trainingList"] as? [String: Int] == ["trainingLesions": 1, "validationLesions": 1])
+    #expect(named["unseen"] == nil)
   }
 
   func runEvaluate(_ words: [String]) -> ToolResult { runTool(words: ["evaluate"] + words) }

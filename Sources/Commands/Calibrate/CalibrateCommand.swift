@@ -37,7 +37,8 @@ enum CalibrateCommand: Command {
     The command needs \(minimumLesions) lesions (\(minimumLesionsOfLastLayer) for --\(lastLayer.name)) of at least \
     \(minimumUnits) patients, and photographs of two classes. It refuses photographs of lesions that the model was trained on, \
     and labels that have nothing to do with the model's classes. It names photographs that are missing or cannot be read, and \
-    leaves them out.
+    leaves them out. It also leaves out, and counts, the lesions of photographs that the model was trained on under other names, \
+    which it finds as \(EvaluateCommand.name) does.
     """
   static let options: [any AnyCommandOption] = [
     labels, CommandOption<String>.imageFolders, MetadataOptions.joinPatient, output, melanomaWeight,
@@ -93,7 +94,7 @@ enum CalibrateCommand: Command {
     try require(
       minimum, lesions: list.entries.map(\.lesion), units: list.entries.map(\.unit),
       labels: list.entries.map(\.label), labelsPath)
-    let overlap = try TrainingOverlap(list, model: folder, members: [])
+    var overlap = try TrainingOverlap(list, model: folder, members: [])
     if overlap.trainedFolder != nil {
       throw refusal(
         """
@@ -110,7 +111,9 @@ enum CalibrateCommand: Command {
     }
     var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
     run.keepsFeatures = arguments[lastLayer]
+    run.sight = try ModelSight(ofModel: folder)
     try run.evaluate(list)
+    run.leaveOutTrained(&overlap, table: labelsPath)
     try require(
       minimum, lesions: run.outputs.map(\.lesion), units: run.outputs.map(\.unit),
       labels: run.outputs.map(\.label), labelsPath)
@@ -127,7 +130,7 @@ enum CalibrateCommand: Command {
       origin: classifier.model, labels: classifier.labels, listedCount: list.rowCount + run.frameCount,
       images: run.outputs, biasType: origin.biasType, present: present,
       fitted: method.fitted(comparison.fittedParts, to: run.outputs), comparison: comparison,
-      calibratedBefore: overlap.validationLesions.count)
+      calibratedBefore: overlap.validationLesions.count, byPixels: overlap.byPixels)
     let format = arguments.value(of: OutputFormat.option)
     guard !comparison.kept.isEmpty else {
       try terminal.write(CalibrationOutput(report: report, written: nil), as: format)
@@ -135,30 +138,28 @@ enum CalibrateCommand: Command {
         "\(target): not written, the old model was kept. \(report.verdict) --\(force.name) writes it anyway.")
       return run.status == .success ? .notBetter : run.status
     }
-    let seen = try seenList(of: folder).map { extended($0, by: Array(zip(run.names, run.images))) }
-    let written = try write(report, origin, seen: seen, from: folder, to: target)
+    let written = try write(report, origin, seen: seenFiles(after: run, of: folder), from: folder, to: target)
     try terminal.write(CalibrationOutput(report: report, written: (written, target)), as: format)
     return run.status
   }
 
   /// Writes the folder of the new model.
   ///
-  /// - Parameter seen: the list of what it has seen; nil if the model's folder has none.
+  /// - Parameter seen: the files that say what it has seen.
   private static func write(
-    _ report: CalibrationReport, _ origin: CalibratedModel, seen: String?, from folder: String,
-    to target: String
+    _ report: CalibrationReport, _ origin: CalibratedModel, seen: [(name: String, bytes: [UInt8])],
+    from folder: String, to target: String
   ) throws -> ModelIdentity {
     let (configuration, weights) = try origin.files(
       report.fitted, classes: report.labels.ids, record: report.record)
     let written = report.identity(configuration: configuration, weights: weights)
     let checksums = CalibratedModel.checksums(configuration: configuration, weights: weights)
-    var files: [(name: String, bytes: [UInt8])] = [
+    let files: [(name: String, bytes: [UInt8])] = [
       (ConfigurationFile.name, configuration), (ModelFolder.weightsName, weights),
       ("SHA256SUMS", Array(checksums.utf8)),
       ("README.md", Array(report.card(of: written, from: folder).utf8)),
     ]
-    if let seen { files.append((TrainingList.relativePath, Array(seen.utf8))) }
-    try FileBytes.writeFolder(files, path: target)
+    try FileBytes.writeFolder(files + seen, path: target)
     return written
   }
 
@@ -202,6 +203,19 @@ enum CalibrateCommand: Command {
         "\(path): the labels do not go together with the model's classes: the label is the likeliest class of \(count) of \(images.count) photographs, and the likeliest fit makes all classes equally probable",
       remedy:
         "Please check which column of the table has the class, and that its words mean the model's classes.")
+  }
+
+  /// The list of what a model has seen, with the images of a fit, and its fingerprints; none where the model's folder has none.
+  private static func seenFiles(
+    after run: EvaluationRun, of folder: String
+  ) throws -> [(name: String, bytes: [UInt8])] {
+    guard let list = try seenList(of: folder) else { return [] }
+    let names = extended(list, by: Array(zip(run.names, run.images)))
+    let fingerprints = run.sight.map { sight in
+      TrainingFingerprints.bytes(of: sight.fingerprints + run.photographs.map { $0.sighting?.fingerprint })
+    }
+    return [(TrainingList.relativePath, Array(names.utf8))]
+      + (fingerprints.map { [(TrainingFingerprints.relativePath, $0)] } ?? [])
   }
 
   /// The list of what a model has seen; `nil` where its folder has none.

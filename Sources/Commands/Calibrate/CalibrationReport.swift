@@ -19,6 +19,8 @@ struct CalibrationReport {
   let comparison: CalibrationComparison
   /// Lesions that the model was selected or calibrated on before.
   let calibratedBefore: Int
+  /// What the model has seen beside them.
+  var byPixels = PixelOverlap()
 
   /// Images of each class.
   var imageCounts: [Int] { labels.map { label in images.count { $0.label.index == label.index } } }
@@ -44,10 +46,14 @@ struct CalibrationReport {
     if present.limits == nil {
       notes.append("The model was not fitted to abstain: it has no sets and no limit of the distance to fit.")
     }
+    if let leftOut = byPixels.leftOut { notes.append(leftOut) }
     if calibratedBefore > 0 {
       notes.append(
         "The model was selected or calibrated on \(calibratedBefore) of these lesions before: the figures before may be too good."
       )
+    }
+    if let selected = byPixels.selected {
+      notes.append("\(selected): the figures before may be too good.")
     }
     notes += classNotes
     if fitted.fit.isAtLimit {

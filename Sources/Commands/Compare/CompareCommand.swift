@@ -23,7 +23,8 @@ enum CompareCommand: Command {
     among several figures, one may exclude 0 by chance. An image from which a model abstains counts by its likeliest class.
 
     When the folder of a model holds \(TrainingList.relativePath), lesions that it was trained on are refused, as in \
-    \(EvaluateCommand.name): such a model would seem better than it is.
+    \(EvaluateCommand.name): such a model would seem better than it is. Photographs that a model was trained on under other \
+    names are found as there; figures without the lesions of those of either model follow.
     """
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =
@@ -74,22 +75,17 @@ enum CompareCommand: Command {
         bytes, path: path, labels: first.labels, sources: input.images.sources,
         reading: MetadataOptions.reading(arguments))
     }
-    let overlaps = try list.map { list in
-      try zip(folders, [first, second]).map { folder, classifier in
-        try TrainingOverlap(list.list, model: folder, members: classifier.members.map(\.folder))
-      }
+    var seen = try list.map { list in
+      try SeenByModels(list.list, [(folders[0], first), (folders[1], second)])
     }
-    if let table, let overlaps, !arguments[Flag.allowTrainingLesions] {
-      for overlap in overlaps { try overlap.refuseTrained(labels: table.path) }
-    }
-
+    if !arguments[Flag.allowTrainingLesions] { try seen?.refuseTrained(labels: list?.list.path ?? "") }
     let items = input.images.items
     let views = ImageViews(arguments)
     // As the first model's threads do: several images are computed whole, few share them layer by layer.
     let isShared = 2 * items.count <= first.threadCount
     var images: [ModelComparison.Image] = []
     var runner = BatchRunner(arguments, terminal: terminal)
-    try runner.run(items, sideBySideOn: first, interruption: "Nothing was written.") { item in
+    try runner.run(items, sideBySideOn: first, interruption: "Nothing was written.") { [seen] item in
       let source = try item.get()
       return try source.naming {
         let bytes = try source.read(terminal: terminal)
@@ -104,13 +100,16 @@ enum CompareCommand: Command {
           return ModelComparison.Answer(
             probabilities: result.probabilities.ordered(as: first.labels)!, abstains: result.abstains)
         }
-        return ModelComparison.Image(
+        let image = ModelComparison.Image(
           name: source.name, first: try answer(of: first),
           second: try answer(of: second, onCallingThreadOnly: !isShared),
           truth: row.map(ModelComparison.Truth.init))
+        let sightings = try row.flatMap { _ in try seen?.look(at: bytes, of: source, limits: input.limits) }
+        return (image, sightings)
       }
-    } consume: { image in
+    } consume: { (image, sightings) in
       images.append(image)
+      if let lesion = image.truth?.lesion, let sightings { seen?.add(lesion, sightings) }
       return nil
     }
     input.noteTable(on: terminal)
@@ -120,8 +119,10 @@ enum CompareCommand: Command {
       { terminal.note("Note: \(note)") }
     }
     guard !images.isEmpty else { return .failure }
+    let overlaps = seen?.overlaps
     let output = ComparisonOutput(
-      comparison: ModelComparison(images), listedCount: items.count, views: views,
+      comparison: ModelComparison(images) { lesion in overlaps?.contains { $0.isSeen(lesion) } ?? false },
+      listedCount: items.count, views: views,
       models: zip(folders, [first, second]).map { (folder: $0, identity: $1.model) }, overlaps: overlaps)
     try terminal.write(output, as: arguments.value(of: OutputFormat.option))
     return runner.status
@@ -146,6 +147,45 @@ enum CompareCommand: Command {
         reason:
           "several of its classes may be right at once (a multi-label head), and of the other model's one is: their probabilities mean different things"
       )
+    }
+  }
+}
+
+/// What both models have seen of the images of a list.
+private struct SeenByModels {
+  private let named: [TrainingOverlap]
+  private let sights: [ModelSight?]
+  private var photographs: [[(lesion: String, sighting: ModelSight.Sighting?)]] = [[], []]
+
+  init(_ list: TestList, _ models: [(folder: String, classifier: Classifier)]) throws(DermaFusionError) {
+    named = try models.map { (folder, classifier) throws(DermaFusionError) in
+      try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
+    }
+    sights = try models.map { (folder, _) throws(DermaFusionError) in try ModelSight(ofModel: folder) }
+  }
+
+  func refuseTrained(labels: String) throws(DermaFusionError) {
+    for overlap in named { try overlap.refuseTrained(labels: labels) }
+  }
+
+  /// What each model's fingerprints say of a photograph.
+  func look(
+    at bytes: [UInt8], of source: ImageSource, limits: DecodingLimits
+  ) throws(DermaFusionError) -> [ModelSight.Sighting?] {
+    try sights.map { (sight) throws(DermaFusionError) in
+      try sight?.look(atFile: bytes, frame: source.frame, limits: limits)
+    }
+  }
+
+  mutating func add(_ lesion: String, _ sightings: [ModelSight.Sighting?]) {
+    for (place, sighting) in sightings.enumerated() { photographs[place].append((lesion, sighting)) }
+  }
+
+  var overlaps: [TrainingOverlap] {
+    zip(named, photographs).map { overlap, photographs in
+      var overlap = overlap
+      overlap.add(photographs)
+      return overlap
     }
   }
 }

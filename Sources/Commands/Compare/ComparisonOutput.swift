@@ -25,8 +25,12 @@ struct ComparisonOutput: PlainReport {
         "trainingLists",
         overlaps.map { .object(["model": $0[0].json, "against": $0[1].json]) } ?? .null
       ))
+    if hasSeenPhotographs { members.append(("unseen", comparison.unseen?.json ?? .null)) }
     return members
   }
+
+  /// True if the pixels tell photographs that one of the models was trained on.
+  private var hasSeenPhotographs: Bool { overlaps?.contains { $0.byPixels.trained != nil } ?? false }
 
   private static let letters = ["A", "B"]
   private static let labelColumn = 42
@@ -42,6 +46,10 @@ struct ComparisonOutput: PlainReport {
     }
     if let measurement = comparison.measurement {
       lines += [""] + metricTable(measurement).lines(width: width)
+    }
+    if let unseen = comparison.unseen {
+      lines += ["", "\(unseen.imageCount) images of lesions that neither was trained on"]
+      lines += metricTable(unseen).lines(width: width)
     }
     return lines
   }
@@ -95,6 +103,8 @@ struct ComparisonOutput: PlainReport {
             "\(letter) was selected or calibrated on \(selected) of these lesions: it may seem better than it is"
           ))
       }
+      if let trained = overlap.byPixels.trained { notes.append(("WARNING", "\(letter): \(trained)")) }
+      if let selected = overlap.byPixels.selected { notes.append(("Note", "\(letter): \(selected)")) }
     }
     return notes
   }

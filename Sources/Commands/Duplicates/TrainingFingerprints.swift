@@ -1,6 +1,8 @@
 import DermaFusion
 import Evaluation
 import Files
+import ImageFiles
+import ImagePipeline
 import SystemModule
 
 /// The fingerprints of the photographs that a model was made from: a heading of 32 bytes, then 32 bytes for each row of its
@@ -54,6 +56,13 @@ struct TrainingFingerprints {
     }
   }
 
+  /// The file of some fingerprints.
+  static func bytes(of fingerprints: [Fingerprint?]) -> [UInt8] {
+    fingerprints.reduce(into: heading) {
+      $0 += $1?.bytes ?? [UInt8](repeating: 0, count: Fingerprint.byteCount)
+    }
+  }
+
   /// Writes the fingerprints of the images of a list beside it.
   static func write(beside list: String, _ arguments: ParsedArguments, terminal: Terminal) throws
     -> ExitStatus
@@ -68,19 +77,17 @@ struct TrainingFingerprints {
     let places = Dictionary(grouping: pictures.names.indices) {
       pictures.names[$0].imageIdentifier?.imageKey ?? []
     }
-    var bytes = heading
+    var fingerprints: [Fingerprint?] = []
     var missing: [String] = []
     for row in table.rows {
       let place = try place(
         of: row[column], in: folder.map { row[$0] }, among: places[row[column].imageKey] ?? [], pictures.names
       )
       if place == nil { missing.append(row[column]) }
-      bytes +=
-        place.flatMap { pictures.pictures[$0].fingerprint?.bytes }
-        ?? [UInt8](repeating: 0, count: Fingerprint.byteCount)
+      fingerprints.append(place.flatMap { pictures.pictures[$0].fingerprint })
     }
     let path = "\(FileBytes.folder(of: list))/\(fileName)"
-    try FileBytes.write([(bytes, path)])
+    try FileBytes.write([(bytes(of: fingerprints), path)])
     if !arguments[Flag.quiet] {
       if let first = missing.first {
         terminal.note(
@@ -116,8 +123,9 @@ extension TrainingFingerprints {
 struct ModelSight: Sendable {
   let folder: String
   let entries: [DuplicateReport.Entry]
+  /// Of the ``entries``.
+  let fingerprints: [Fingerprint?]
   private let index: FingerprintIndex
-  private let count: Int
 
   /// Nil where the name is that of a folder without a model.
   ///
@@ -125,10 +133,21 @@ struct ModelSight: Sendable {
   init?(named name: String, terminal: Terminal) throws(DermaFusionError) {
     let folder = ModelLocation.folder(named: name, terminal: terminal)
     guard FileBytes.isThere("\(folder)/\(ConfigurationFile.name)") else { return nil }
-    try self.init(ofModel: folder)
+    guard let sight = try ModelSight(ofModel: folder) else {
+      throw .failure(
+        name: folder,
+        reason: """
+          the model has no fingerprints of the photographs that it was trained on (\(TrainingFingerprints.relativePath)), so \
+          the program cannot tell which of these it has seen
+          """)
+    }
+    self = sight
   }
 
-  private init(ofModel folder: String) throws(DermaFusionError) {
+  /// Nil for a model without fingerprints, and for an ensemble with such a member.
+  ///
+  /// - Throws: for fingerprints that cannot be read.
+  init?(ofModel folder: String) throws(DermaFusionError) {
     var sets: [TrainingFingerprints?] = [try TrainingFingerprints(ofModel: folder)]
     if sets[0] == nil {
       let members = Classifier.filePaths(ofModel: folder).map(FileBytes.folder(of:)).unique
@@ -137,18 +156,10 @@ struct ModelSight: Sendable {
       }
     }
     let known = sets.compactMap { $0 }
-    guard !known.isEmpty, known.count == sets.count else {
-      throw .failure(
-        name: folder,
-        reason: """
-          the model has no fingerprints of the photographs that it was trained on (\(TrainingFingerprints.relativePath)), so \
-          the program cannot tell which of these it has seen
-          """)
-    }
+    guard !known.isEmpty, known.count == sets.count else { return nil }
     self.folder = folder
     entries = known.flatMap(\.entries)
-    let fingerprints = known.flatMap(\.fingerprints)
-    count = fingerprints.count { $0 != nil }
+    fingerprints = known.flatMap(\.fingerprints)
     index = FingerprintIndex(fingerprints)
   }
 
@@ -166,7 +177,35 @@ struct ModelSight: Sendable {
     return found
   }
 
-  var json: JSONValue { .object(["folder": .string(folder), "photographs": .integer(count)]) }
+  /// Looks for a photograph among those that the model has seen. Copies that are cut and turned besides are not looked for, so
+  /// that it takes a part of the time of the network.
+  ///
+  /// - Parameters:
+  ///   - bytes: of the image's file.
+  ///   - frame: of a file of several.
+  func look(
+    atFile bytes: [UInt8], frame: Int?, limits: DecodingLimits = .standard
+  ) throws(DermaFusionError) -> Sighting {
+    let picture = ComparedPicture(try PixelImage(decoding: bytes, frame: frame, limits: limits), content: "")
+    let sides = Set(
+      index.matches(of: picture, turnsCutouts: false).compactMap {
+        TrainingList.Side(rawValue: entries[$0.place].source)
+      })
+    return Sighting(
+      side: [.training, .duplicate, .validation].first(where: sides.contains),
+      fingerprint: picture.fingerprint)
+  }
+
+  /// A photograph as its pixels tell it.
+  struct Sighting {
+    /// The side on which the model has seen it or a near copy of it, training before all others; nil if it has not.
+    let side: TrainingList.Side?
+    let fingerprint: Fingerprint?
+  }
+
+  var json: JSONValue {
+    .object(["folder": .string(folder), "photographs": .integer(fingerprints.count { $0 != nil })])
+  }
 
   /// `3 images are near copies of photographs that the model was made from: 2 training, 1 validation`
   func sentence(_ groups: [[DuplicateReport.Member]]) -> String {

@@ -40,7 +40,10 @@ enum EvaluateCommand: Command {
     subgroups only where the same classes occur in both.
 
     When the model's folder holds \(TrainingList.relativePath) (image_id, lesion_id, split), a test list with \
-    a lesion that the model was trained on is refused. The same holds for an ensemble and the folders of its members.
+    a lesion that the model was trained on is refused. The same holds for an ensemble and the folders of its members. If the \
+    folder also holds \(TrainingFingerprints.relativePath), photographs that were trained on under other names are found by \
+    their pixels, as in \(DuplicatesCommand.name), but for copies that are both cut and turned. They are counted, and figures \
+    without their lesions follow.
     """
   static let options: [any AnyCommandOption] = [
     labels, CommandOption<String>.imageFolders, MetadataOptions.joinPatient, ModelLocation.option,
@@ -118,7 +121,7 @@ enum EvaluateCommand: Command {
     let list = try TestList(
       table, path: labelsPath, labels: classifier.labels, images: index.sources,
       groups: arguments.value(of: group), reading: MetadataOptions.reading(arguments))
-    let overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
+    var overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
     let plotPaths =
@@ -132,7 +135,9 @@ enum EvaluateCommand: Command {
       table: ("the table of labels", labelsPath), model: folder, terminal: terminal)
 
     var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
+    run.sight = try ModelSight(ofModel: folder)
     try run.evaluate(list)
+    overlap.add(run.photographs)
     let unit = arguments.value(of: AnswerUnit.option)
     if unit == .lesion { run.combineLesions() }
     guard !run.images.isEmpty else {
@@ -146,7 +151,7 @@ enum EvaluateCommand: Command {
     let output = EvaluationOutput(
       report: EvaluationReport(
         run.images, sources: arguments.values(of: CommandOption<String>.imageFolders).unique,
-        columns: arguments.value(of: group)),
+        columns: arguments.value(of: group), isSeen: { [overlap] in overlap.isSeen($0.lesion) }),
       model: classifier.model,
       listedCount: list.rowCount + run.frameCount, views: run.views, unit: unit, warnings: run.warnings,
       overlap: overlap)

@@ -18,6 +18,9 @@ extension EvaluationOutput {
     if let validation = report.validation {
       lines += [""] + metricLines("By \(TestList.validationColumn)", validation, width)
     }
+    if let unseen = report.unseen {
+      lines += [""] + metricLines("\(unseen.imageCount) images of lesions not trained on", unseen, width)
+    }
     lines += [""] + abstentionLines(width) + [""] + classTable.lines(width: width) + leftOutClasses(width)
     if report.labels.tellMalignancy { lines += [""] + riskTable.lines(width: width) + leftOutClasses(width) }
     lines += [""] + confusionLines(width)

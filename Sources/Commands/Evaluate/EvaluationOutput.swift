@@ -24,6 +24,7 @@ struct EvaluationOutput: PlainReport {
     members.append(
       ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
     members.append(("trainingList", overlap.json))
+    if overlap.byPixels.trained != nil { members.append(("unseen", report.unseen?.json ?? .null)) }
     return members
   }
 
@@ -55,7 +56,14 @@ struct EvaluationOutput: PlainReport {
     if let trained {
       notes.append(("WARNING", "the model was \(trained): the figures say nothing about other lesions"))
     }
+    if let trained = overlap.byPixels.trained {
+      let rest = report.unseen == nil ? "no other lesion is left" : "figures without their lesions follow"
+      notes.append(("WARNING", "\(trained); \(rest)"))
+    }
     if let selected { notes.append(("Note", "the model was \(selected): the figures may be too good")) }
+    if let selected = overlap.byPixels.selected {
+      notes.append(("Note", "\(selected): the figures may be too good"))
+    }
     if report.isWeighted {
       let zero = report.weightlessCount
       let leftOut = zero > 0 ? ["\(zero) image\(zero == 1 ? "" : "s") of weight 0 left out"] : []
@@ -86,7 +94,9 @@ struct EvaluationOutput: PlainReport {
 
   /// A short remark that every plot carries.
   var reservations: [String] {
-    var reservations = [trained, selected].compactMap { $0 }
+    var reservations = [trained, overlap.byPixels.trained, selected, overlap.byPixels.selected].compactMap {
+      $0
+    }
     if !overlap.isKnown { reservations.append("whether trained on these lesions is not known") }
     if views != .upright { reservations.append("mean of \(views.count) views") }
     return reservations
@@ -108,6 +118,9 @@ extension EvaluationOutput {
     }
     if let validation = report.validation {
       rows += lines(of: validation, count: validation.imageCount, grouping: "validation", group: "all")
+    }
+    if let unseen = report.unseen {
+      rows += lines(of: unseen, count: unseen.imageCount, grouping: "unseen", group: "all")
     }
     for (grouping, groups) in report.subgroups {
       for group in groups {

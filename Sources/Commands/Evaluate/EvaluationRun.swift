@@ -17,6 +17,10 @@ struct EvaluationRun {
   private(set) var outputs: [ModelCalibration.Image] = []
   /// Whether ``outputs`` have what the last layer takes.
   var keepsFeatures = false
+  /// What the model has seen; nil if it does not tell.
+  var sight: ModelSight?
+  /// The lesion of each photograph, and what its pixels tell.
+  private(set) var photographs: [(lesion: String, sighting: ModelSight.Sighting?)] = []
   /// The names of ``images`` in the list.
   private(set) var names: [String] = []
   /// Frames beside the first of the files that a row of the list names.
@@ -57,10 +61,14 @@ struct EvaluationRun {
     frameCount = found.count - list.entries.count
 
     try runner.run(found, sideBySideOn: classifier, interruption: "Nothing was written.") {
-      [classifier, views, terminal, keepsFeatures] in
-      try Self.evaluated($0, classifier, views, terminal, keepsFeatures: keepsFeatures)
-    } consume: { (image, name, result, output) in
+      [classifier, views, terminal, keepsFeatures, sight] (found: Found) in
+      let bytes = try found.location.source.naming { try found.location.source.read(terminal: terminal) }
+      let evaluated = try Self.evaluated(found, bytes, classifier, views, keepsFeatures: keepsFeatures)
+      return (evaluated, try sight?.look(atFile: bytes, frame: found.location.source.frame))
+    } consume: { (evaluated, sighting) in
+      let (image, name, result, output) = evaluated
       images.append(image)
+      photographs.append((image.lesion, sighting))
       names.append(name)
       outputs.append(output)
       results.append(result)
@@ -102,14 +110,13 @@ struct EvaluationRun {
   }
 
   private static func evaluated(
-    _ found: Found, _ classifier: Classifier, _ views: ImageViews, _ terminal: Terminal, keepsFeatures: Bool
+    _ found: Found, _ bytes: [UInt8], _ classifier: Classifier, _ views: ImageViews, keepsFeatures: Bool
   ) throws -> (EvaluatedImage, name: String, Classification, ModelCalibration.Image) {
     let (entry, source) = (found.entry, found.location.source)
     return try source.naming {
       let row = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
       let answer = try classifier.run(
-        ImageRequest(metadata: row, views: views, frame: source.frame),
-        onFile: source.read(terminal: terminal))
+        ImageRequest(metadata: row, views: views, frame: source.frame), onFile: bytes)
       let result = answer.classification
       // Also what the image's own file says of the patient: the network was given it too.
       let metadata = result.metadata
@@ -146,6 +153,20 @@ extension EvaluationRun {
 }
 
 extension EvaluationRun {
+  /// Drops the lesions of photographs that the model was trained on by their pixels.
+  ///
+  /// - Parameters:
+  ///   - overlap: is given what the pixels show.
+  ///   - table: the path of the list.
+  mutating func leaveOutTrained(_ overlap: inout TrainingOverlap, table: String) {
+    overlap.add(photographs)
+    guard let note = overlap.byPixels.leftOut else { return }
+    terminal.note("Note: \(table): \(note)")
+    let left = images.indices.filter { !overlap.isSeen(images[$0].lesion) }
+    (names, outputs, results) = (left.map { names[$0] }, left.map { outputs[$0] }, left.map { results[$0] })
+    (images, photographs) = (left.map { images[$0] }, left.map { photographs[$0] })
+  }
+
   /// Puts one answer in the place of the images of a lesion that have the same label, where the first of them was.
   mutating func combineLesions() {
     var order: [[UInt8]] = []

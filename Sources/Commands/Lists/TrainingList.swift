@@ -9,7 +9,7 @@ struct TrainingList: Sendable {
   /// Below the model's folder.
   static let relativePath = "training/split.csv"
 
-  private enum Side: String, CaseIterable {
+  enum Side: String, CaseIterable {
     case training, validation, fold, duplicate
   }
 
@@ -87,6 +87,8 @@ struct TrainingOverlap {
   let validationLesions: [String]
   /// The first folder whose list has a lesion that was trained on.
   let trainedFolder: String?
+  /// What the pixels tell beside the names.
+  private(set) var byPixels = PixelOverlap()
 
   /// - Parameter members: the names of an ensemble's folders.
   init(_ list: TestList, model folder: String, members: [String]) throws(DermaFusionError) {
@@ -117,9 +119,61 @@ struct TrainingOverlap {
   /// How many lesions of the list the model has seen; null where that is not known.
   var json: JSONValue {
     guard isKnown else { return .null }
-    return .object([
-      "trainingLesions": .integer(trainingLesions.count),
-      "validationLesions": .integer(validationLesions.count),
-    ])
+    return .object(
+      [
+        ("trainingLesions", .integer(trainingLesions.count)),
+        ("validationLesions", .integer(validationLesions.count)),
+      ] + byPixels.members)
   }
+}
+
+/// Photographs that a model has seen by the pixels and not by the names of their lesions.
+struct PixelOverlap {
+  fileprivate(set) var photographCount = 0
+  fileprivate(set) var trainedCount = 0
+  fileprivate(set) var selectedCount = 0
+  /// The lesions of those that were trained on, as ``Swift/String/imageKey``.
+  fileprivate var trainedLesions: Set<[UInt8]> = []
+
+  /// `14 of 400 photographs were trained on (by pixels)`; nil if none was.
+  var trained: String? { sentence(trainedCount, "trained on") }
+  var selected: String? { sentence(selectedCount, "used to select or calibrate the model") }
+
+  /// A sentence where the lesions of such photographs are not used.
+  var leftOut: String? { trained.map { "\($0); their lesions are left out." } }
+
+  private func sentence(_ count: Int, _ how: String) -> String? {
+    count > 0
+      ? "\(count) of \(photographCount) photographs \(count == 1 ? "was" : "were") \(how) (by pixels)" : nil
+  }
+
+  /// None without such photographs.
+  fileprivate var members: [(key: String, value: JSONValue)] {
+    trainedCount + selectedCount > 0
+      ? [
+        ("trainingPhotographs", .integer(trainedCount)), ("validationPhotographs", .integer(selectedCount)),
+      ] : []
+  }
+}
+
+extension TrainingOverlap {
+  /// Adds what the pixels of photographs tell; the lesions that the names tell are known already.
+  mutating func add(_ photographs: [(lesion: String, sighting: ModelSight.Sighting?)]) {
+    let trained = Set(trainingLesions.map(\.imageKey))
+    let selected = Set(validationLesions.map(\.imageKey))
+    byPixels.photographCount += photographs.count
+    for (lesion, sighting) in photographs where !trained.contains(lesion.imageKey) {
+      switch sighting?.side {
+      case .training, .duplicate:
+        byPixels.trainedCount += 1
+        byPixels.trainedLesions.insert(lesion.imageKey)
+      case .validation: byPixels.selectedCount += selected.contains(lesion.imageKey) ? 0 : 1
+      case .fold, nil: break
+      }
+    }
+    if byPixels.trainedCount > 0 { byPixels.trainedLesions.formUnion(trained) }
+  }
+
+  /// True for a lesion that the model was trained on, if the pixels show any.
+  func isSeen(_ lesion: String) -> Bool { byPixels.trainedLesions.contains(lesion.imageKey) }
 }

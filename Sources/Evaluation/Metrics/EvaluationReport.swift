@@ -73,6 +73,8 @@ package struct EvaluationReport: Sendable {
   package let overall: Measurement
   /// Of the images that ``EvaluatedImage/Weights/validation`` counts, by these weights; nil where the list has none.
   package let validation: Measurement?
+  /// Without the images that the model has seen; nil if it has seen none or all.
+  package let unseen: Measurement?
   /// Images of weight 0, which count in no other figure.
   package let weightlessCount: Int
   /// Of ``Metric/abstention``.
@@ -85,7 +87,11 @@ package struct EvaluationReport: Sendable {
   ///   - images: at least one of a weight above 0.
   ///   - sources: in the order in which to list them.
   ///   - columns: of the list, to group images by besides.
-  package init(_ listed: [EvaluatedImage], sources: [String], columns: [String] = []) {
+  ///   - isSeen: true for an image of a lesion that the model was trained on.
+  package init(
+    _ listed: [EvaluatedImage], sources: [String], columns: [String] = [],
+    isSeen: (EvaluatedImage) -> Bool = { _ in false }
+  ) {
     set = EvaluationSet(listed)
     let images = set.images
     overall = Measurement(set, Metric.all(set.labels))
@@ -93,6 +99,10 @@ package struct EvaluationReport: Sendable {
     validation =
       listed.contains { ($0.weights.validation ?? 0) > 0 }
       ? Measurement(EvaluationSet(listed) { $0.weights.validation ?? 0 }, Metric.overall) : nil
+    let others = images.filter { !isSeen($0) }
+    unseen =
+      others.isEmpty || others.count == images.count
+      ? nil : Measurement(EvaluationSet(others), Metric.overall)
     abstention = set.values(of: Metric.abstention)
     let groupings =
       Grouping.always.filter { grouping in
@@ -250,7 +260,7 @@ extension EvaluationReport.Measurement {
     Metric.overall.flatMap { self[$0].members($0.key) }
   }
 
-  fileprivate var json: JSONValue {
+  package var json: JSONValue {
     .object([("n", .integer(imageCount)), ("lesions", .integer(lesionCount))] + members)
   }
 }

@@ -91,9 +91,13 @@ package struct ModelComparison: Sendable {
   package let changes: [Change]
   /// `nil` without an image that has a label.
   package let measurement: Measurement?
+  /// Without the lesions that a model has seen; nil if it has seen none or all.
+  package let unseen: Measurement?
 
-  /// - Parameter images: at least one, all of the same classes.
-  package init(_ images: [Image]) {
+  /// - Parameters:
+  ///   - images: at least one, all of the same classes.
+  ///   - isSeen: true for a lesion that one of the models was trained on.
+  package init(_ images: [Image], isSeen: (_ lesion: String) -> Bool = { _ in false }) {
     precondition(!images.isEmpty, "a comparison of no images")
     self.images = images
     changes = images[0].first.probabilities.labels.map { label in
@@ -107,6 +111,9 @@ package struct ModelComparison: Sendable {
       return greatest!
     }
     measurement = Measurement(images)
+    let labelled = images.filter { $0.truth != nil }
+    let others = labelled.filter { $0.truth.map { !isSeen($0.lesion) } ?? false }
+    unseen = others.count == labelled.count ? nil : Measurement(others)
   }
 
   package var labels: Labels { images[0].first.probabilities.labels }
@@ -198,7 +205,7 @@ extension ModelComparison.Change {
 }
 
 extension ModelComparison.Measurement {
-  fileprivate var json: JSONValue {
+  package var json: JSONValue {
     .object(
       [
         ("n", .integer(imageCount)), ("lesions", .integer(lesionCount)),
