@@ -33,7 +33,7 @@ final class BrowserSession {
       tell(json.text)
       return result
     } catch {
-      tell(error.json.text)
+      tell(error.json(in: Language.allCases).text)
       return failed
     }
   }

@@ -101,7 +101,12 @@ public func readPatientTable(
   _ table: UnsafeRawPointer?, _ tableCount: Int32, _ request: UnsafeRawPointer?, _ requestCount: Int32
 ) -> Int32 {
   answer(
-    (try MetadataTable.answer(Array(bytes(table, tableCount)), to: Array(bytes(request, requestCount))), 1))
+    (
+      try MetadataTable.answer(
+        Array(bytes(table, tableCount)), to: Array(bytes(request, requestCount)), languages: Language.allCases
+      ),
+      1
+    ))
 }
 
 /// Checks a result that comes from a file. The text that is given is a JSON object with the `result`, as `classify` tells it,

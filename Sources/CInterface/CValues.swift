@@ -29,7 +29,7 @@ extension DermaFusionError.Code {
 }
 
 extension DermaFusionError {
-  static func argument(_ message: String, remedy: String) -> DermaFusionError {
+  static func argument(_ message: Sentence, remedy: Sentence) -> DermaFusionError {
     DermaFusionError(.invalidRequest, message: message, remedy: remedy)
   }
 

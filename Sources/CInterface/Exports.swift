@@ -314,7 +314,7 @@ private func file(_ descriptor: Int32) throws(DermaFusionError) -> [UInt8] {
   } catch {
     // Callers know the file's name, and messages about images do not tell it either.
     throw DermaFusionError(
-      .invalidImage, message: String(error.description.dropFirst("\(name): ".count)),
+      .invalidImage, message: Sentence(String(error.description.dropFirst("\(name): ".count))),
       remedy: "Use a whole image file of at least 32x32 pixels.")
   }
 }

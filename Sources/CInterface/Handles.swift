@@ -97,7 +97,7 @@ final class OpenClassifier: @unchecked Sendable {
     }
     if let refusal = Classifier.unavailableInstructionSet {
       throw .argument(
-        refusal.description, remedy: "Unset the environment variable \(Classifier.instructionSetVariable).")
+        refusal.fault, remedy: "Unset the environment variable \(Classifier.instructionSetVariable).")
     }
     self.init(try load(threadCount == 0 ? nil : Int(threadCount)))
   }

@@ -14,16 +14,15 @@ struct ImageCall {
   ) throws(DermaFusionError) {
     let open = try Handles.classifier(classifier)
     self.classifier = open.classifier
-    var wanted = ImageRequest()
-    var language: Language?
-    if let request {
-      let known = try Self.known(request)
-      wanted = try ImageRequest(known)
-      if let name = try CText.read(known.language, "language") {
-        language = try ImageRequest.language(named: name)
-      }
+    let known = try request.map { request throws(DermaFusionError) in try Self.known(request) }
+    var language = open.language.withLock { $0 }
+    if let name = try CText.read(known?.language, "language") {
+      language = try ImageRequest.language(named: name)
     }
-    wanted.language = language ?? open.language.withLock { $0 }
+    var wanted = try language.wording { () throws(DermaFusionError) in
+      try known.map { known throws(DermaFusionError) in try ImageRequest(known) } ?? ImageRequest()
+    }
+    wanted.language = language
     wanted.explains = explains
     self.request = wanted
   }
@@ -46,11 +45,15 @@ struct ImageCall {
   }
 
   func answer(file: [UInt8]) throws(DermaFusionError) -> CResult {
-    CResult(try classifier.run(request, onFile: file))
+    try request.language.wording { () throws(DermaFusionError) in
+      CResult(try classifier.run(request, onFile: file))
+    }
   }
 
   func answer(_ image: PixelImage) throws(DermaFusionError) -> CResult {
-    CResult(try classifier.run(request, on: image))
+    try request.language.wording { () throws(DermaFusionError) in
+      CResult(try classifier.run(request, on: image))
+    }
   }
 }
 

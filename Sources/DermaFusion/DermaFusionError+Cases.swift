@@ -9,7 +9,7 @@ extension DermaFusionError {
       remedy: "Check the model with another image; if it fails too, its weights are damaged.")
   }
 
-  static func unknownClass(_ message: String, among labels: Labels) -> DermaFusionError {
+  static func unknownClass(_ message: Sentence, among labels: Labels) -> DermaFusionError {
     let ids = labels.ids.prefix(8).joined(separator: ", ")
     return DermaFusionError(
       .unknownClass, message: message,

@@ -96,7 +96,7 @@ import SystemModule
   }
 
   extension DermaFusionError {
-    package static func invalidArray(_ message: String) -> Self {
+    package static func invalidArray(_ message: Sentence) -> Self {
       Self(.invalidArray, message: message, remedy: "Please save the array with numpy.save.")
     }
   }

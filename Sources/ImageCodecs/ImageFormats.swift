@@ -199,11 +199,11 @@ extension ImageDecoder {
   /// Why a file that begins so cannot be decoded on this machine, or nil. Lets callers stop reading early.
   ///
   /// - Parameter start: at least 256 bytes, or the whole file.
-  package static func refusal(ofStart start: UnsafeRawBufferPointer) -> String? {
+  package static func refusal(ofStart start: UnsafeRawBufferPointer) -> Sentence? {
     do throws(DermaFusionError) {
-      return try ImageFormat.of(start).refusal(ofStart: start)?.message
+      return try ImageFormat.of(start).refusal(ofStart: start)?.fault
     } catch {
-      return error.message
+      return error.fault
     }
   }
 }

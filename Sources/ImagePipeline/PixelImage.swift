@@ -127,7 +127,7 @@ package enum PixelLimit {
 }
 
 extension DermaFusionError {
-  package static func invalidImage(_ message: String) -> DermaFusionError {
+  package static func invalidImage(_ message: Sentence) -> DermaFusionError {
     DermaFusionError(
       .invalidImage, message: message, remedy: "Use a whole image file of at least 32x32 pixels.")
   }

@@ -32,19 +32,23 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
   /// What kind of error it is.
   public let code: Code
   /// What went wrong, in one line that names the file, the value and the rule.
-  public let message: String
+  public var message: String { fault.description }
   /// What to do about it, one sentence.
-  public let remedy: String
+  public var remedy: String { advice.description }
+  /// ``message`` as other languages word it.
+  package let fault: Sentence
+  /// ``remedy`` as other languages word it.
+  package let advice: Sentence
 
-  package init(_ code: Code, message: String, remedy: String) {
+  package init(_ code: Code, message: Sentence, remedy: Sentence) {
     self.code = code
-    self.message = message
-    self.remedy = remedy
+    fault = message
+    advice = remedy
   }
 
   /// The same failure of a named file, image or table: its message begins with the name.
   package func named(_ name: String) -> DermaFusionError {
-    DermaFusionError(code, message: "\(name): \(message)", remedy: remedy)
+    DermaFusionError(code, message: "\(name): \(fault)", remedy: advice)
   }
 
   /// What `body` returns; the message of its failure begins with the name of the file that it speaks of.
@@ -59,8 +63,8 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
   }
 
   /// The same failure in another role.
-  package func withCode(_ code: Code, remedy: String? = nil) -> DermaFusionError {
-    DermaFusionError(code, message: message, remedy: remedy ?? self.remedy)
+  package func withCode(_ code: Code, remedy: Sentence? = nil) -> DermaFusionError {
+    DermaFusionError(code, message: fault, remedy: remedy ?? advice)
   }
 
   /// ``message``
@@ -80,11 +84,11 @@ extension DermaFusionError.Code {
 
 /// Files and folders. Every message names the path and the rule.
 extension DermaFusionError {
-  private static func missing(_ path: String, _ reason: String) -> Self {
+  private static func missing(_ path: String, _ reason: Sentence) -> Self {
     Self(.fileNotFound, message: "\(path): \(reason)", remedy: "Check the path.")
   }
 
-  private static func unusable(_ path: String, _ reason: String) -> Self {
+  private static func unusable(_ path: String, _ reason: Sentence) -> Self {
     Self(.unusableFile, message: "\(path): \(reason)", remedy: "Check the file, or name another one.")
   }
 
@@ -119,7 +123,7 @@ extension DermaFusionError {
     unusable(path, "the file changed while it was read; try again when it is complete")
   }
   /// Its first bytes show that it is not what is wanted; `reason` says why.
-  package static func refused(_ path: String, reason: String) -> Self { unusable(path, reason) }
+  package static func refused(_ path: String, reason: Sentence) -> Self { unusable(path, reason) }
   /// - Parameter kind: what was looked for.
   package static func folderWithout(_ path: String, kind: String) -> Self {
     unusable(path, "the folder holds no \(kind)")
@@ -141,7 +145,7 @@ extension DermaFusionError {
     unusable(path, "cannot be written: \(reason)")
   }
   /// A failure that does not itself name its file.
-  package static func failure(name: String, reason: String) -> Self { unusable(name, reason) }
+  package static func failure(name: String, reason: Sentence) -> Self { unusable(name, reason) }
 
   /// Whether the message begins with the name of a file already.
   package var namesItsFile: Bool { [.fileNotFound, .emptyFile, .unusableFile].contains(code) }
@@ -158,7 +162,7 @@ extension DermaFusionError {
   ///   - reason: the system's own words.
   package static func failed(path: String? = nil, reason: String) -> Self {
     Self(
-      .failedOutput, message: (path.map { "\($0):" } ?? "standard output") + " cannot be written: \(reason)",
+      .failedOutput, message: "\(path.map { "\($0):" } ?? "standard output") cannot be written: \(reason)",
       remedy: "Write to another place.")
   }
 }

@@ -244,6 +244,19 @@ import Testing
       #expect(try words(request)[1].contains("Ceci n’est pas un diagnostic."))
     }
     var error = dermafusion_error()
+    func refusal(age: Double, _ bytes: [UInt8]) -> String {
+      var request = dermafusion_request()
+      dermafusion_request_init(&request)
+      request.age = age
+      var result: dermafusion_result = 0
+      #expect(
+        dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error)
+          != DERMAFUSION_OK)
+      return Self.message(error)
+    }
+    #expect(refusal(age: 131, bytes) == "das Alter 131.0 liegt nicht zwischen 0 und 130 Jahren")
+    #expect(
+      refusal(age: .nan, Array(bytes.prefix(400))).hasPrefix("die Bilddatei (JPEG) ist abgeschnitten: "))
     for (name, message) in [
       ("xx", "language \"xx\" is not one of en, de, fr"), (nil, "language is NULL"),
     ] as [(String?, String)] {

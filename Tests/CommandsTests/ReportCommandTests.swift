@@ -125,16 +125,19 @@ import Testing
     let own: [Language: [String]] = [
       .english: [
         "Classification suggests", "1.5 years", "Place on the body", "Labelled: <strong>Melanoma</strong>",
-        "Back to all", "counter(page) \" of \" counter(pages)",
+        "Back to all", "missing.ppm: no such file or folder", "counter(page) \" of \" counter(pages)",
       ],
       .german: [
         "Die Klassifikation legt", "1,5 Jahre", "Weiblich", "<dd>Bein</dd>",
-        "Laut Tabelle: <strong>Melanom</strong>", "6 Bilder: ", "Es gilt der englische Wortlaut", "\u{A0}%",
+        "Laut Tabelle: <strong>Melanom</strong>", "6 Bilder: ",
+        "missing.ppm: keine solche Datei und kein solcher Ordner", "Es gilt der englische Wortlaut",
+        "\u{A0}%",
         "counter(page) \" von \" counter(pages)",
       ],
       .french: [
         "La classification suggère", "1,5 an<", "Féminin", "<dd>jambe</dd>",
         "Selon le tableau\u{A0}: <strong>Mélanome</strong>", "6 images\u{A0}: ",
+        "missing.ppm: fichier ou dossier introuvable",
         "La version anglaise fait foi",
         "\u{202F}%", "counter(page) \" sur \" counter(pages)",
       ],

@@ -153,7 +153,7 @@ import Testing
     // Alone it is the one that is meant, and a note says so.
     let alone = try one.rows(of: [images[1]])
     #expect(try alone.entry(ofImage: images[1].path)?.ageInYears == 1)
-    #expect(alone.notes.count == 1 && alone.notes[0].contains("in another Unicode form"))
+    #expect(alone.notes.count == 1 && alone.notes[0].description.contains("in another Unicode form"))
 
     let folder = TemporaryFolder()
     folder.write(pnm(), to: "\(composed).ppm")
@@ -214,7 +214,7 @@ import Testing
     #expect(
       list.entries.map(\.metadata.site) == [.back, .face, .unknown, .hand, .lowerExtremity, .unknown])
     #expect(list.leftOut.map(\.diagnosis) == ["Milium"])
-    #expect(!list.notes.contains { $0.contains("no known word") })
+    #expect(!list.notes.contains { $0.description.contains("no known word") })
   }
 
   @Test func thousandsOfOtherDiagnosesAreCountedSoon() throws {

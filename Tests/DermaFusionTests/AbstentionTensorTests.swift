@@ -82,7 +82,8 @@ import Testing
     tensors[index].values[2] = -.infinity
     expectError(
       .invalidModel(
-        "model.safetensors: the tensor \"\(tensors[index].name)\" has the value -infinity at index 2; every value must "
-          + "be finite"), tensors)
+        """
+        model.safetensors: the tensor "\(tensors[index].name)" has the value -infinity at index 2; every value must be finite
+        """), tensors)
   }
 }

@@ -75,7 +75,7 @@ import Testing
     #expect(error?.code == .invalidMetadata)
     #expect(error?.message.hasPrefix(words) == true, "\(error?.message ?? "")")
     #expect(
-      error?.json.text.hasPrefix(#"{"error":{"code":"invalidMetadata","message":""#) == true)
+      error?.json().text.hasPrefix(#"{"error":{"code":"invalidMetadata","message":""#) == true)
   }
 
   private let image = PixelImage(

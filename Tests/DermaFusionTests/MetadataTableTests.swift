@@ -180,9 +180,8 @@ import Testing
     let images = ["a", "b", "c", "d", "e", "f"].map { ListedImage("\($0).png") }
     let plain = try table(text).rows(of: images)
     #expect(try plain.entry(ofImage: "a.png") == .init(ageInYears: nil, sex: nil, site: .back))
-    #expect(
-      plain.notes.contains { $0.hasPrefix("in p.csv, 6 rows have no image and are left out. --join-patient") }
-    )
+    let start = "in p.csv, 6 rows have no image and are left out. --join-patient"
+    #expect(plain.notes.contains { $0.description.hasPrefix(start) })
     let joined = try MetadataTable(
       Array(text.utf8), path: "p.csv", reading: PatientReading(joinsPatients: true)
     ).rows(of: images)
@@ -223,7 +222,8 @@ import Testing
       of: ids.map { ListedImage("\($0).png") }
     ).notes
     #expect(
-      notes?.contains { $0.hasPrefix("in p.csv, no image has the name '\(name)'. A spreadsheet") } == true)
+      notes?.contains { $0.description.hasPrefix("in p.csv, no image has the name '\(name)'. A spreadsheet") }
+        == true)
   }
 
   /// The most frequent word first, of as many in the order of their letters; five of them are named.
@@ -389,7 +389,7 @@ import Testing
         Array(text.utf8), to: Array(#"{"name":"p.csv","images":["a.jpg","x/c.png"]}"#.utf8)
       ).text
     } catch {
-      json = error.json.text
+      json = error.json().text
     }
     #expect(json == answer)
   }

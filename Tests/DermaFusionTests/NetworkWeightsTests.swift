@@ -69,7 +69,7 @@ import Testing
       kernels: KernelChoice.current)
   }
 
-  private func expect(_ message: String, _ body: () throws -> Void) {
+  private func expect(_ message: Sentence, _ body: () throws -> Void) {
     #expect(throws: DermaFusionError.invalidModel(message)) { try body() }
   }
 

@@ -1,4 +1,5 @@
 import Files
+import SystemModule
 import Testing
 
 @testable import DermaFusion
@@ -183,7 +184,7 @@ import Testing
     // What is refused takes part in no weaker form.
     #expect(match(["d/a.jpg", "e/a.jpg"], ["a", "d/a"]) == ["!", "!"])
     let both = Self.matches(["d/a.jpg"], ["x/d/a.jpg", "y/d/a"])
-    let reason = "the rows 'x/d/a.jpg' and 'y/d/a' could both be that of d/a.jpg"
+    let reason: Sentence = "the rows 'x/d/a.jpg' and 'y/d/a' could both be that of d/a.jpg"
     #expect(both.outcomes == [.refused(reason)])
     #expect(both.outcome(ofRow: 0) == (nil, reason) && both.outcome(ofRow: 1) == (nil, reason))
     #expect(both.notes(table: "t.csv") == [])

@@ -89,7 +89,9 @@ import Testing
     let table = try CSVTable(
       Array("a,b\n".utf8) + [0x80, 0xFC, 0x2C, 0x93, 0x94, 0x0A], path: "t.csv")
     #expect(table.rows.map(\.fields) == [["\u{20AC}\u{FC}", "\u{201C}\u{201D}"]])
-    #expect(table.notes.count == 1 && table.notes[0].hasPrefix("t.csv is not UTF-8 text and was read as"))
+    #expect(
+      table.notes.count == 1
+        && table.notes[0].description.hasPrefix("t.csv is not UTF-8 text and was read as"))
     #expect(try self.table("a\n\u{FC}\n").notes == [])
   }
 

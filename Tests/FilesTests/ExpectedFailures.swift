@@ -105,7 +105,7 @@ extension DermaFusionError {
     invalidJSON("the JSON has something after its end, at byte \(offset)")
   }
 
-  private static func invalidJSON(_ message: String) -> Self {
+  private static func invalidJSON(_ message: Sentence) -> Self {
     Self(.invalidJSON, message: message, remedy: "Correct the JSON at this place.")
   }
 

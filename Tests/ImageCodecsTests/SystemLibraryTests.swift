@@ -40,7 +40,7 @@ import Testing
 
   @Test func contentsTellWhetherAFormatIsRead() {
     func refusal(_ text: String) -> String? {
-      Array(text.utf8).withUnsafeBytes { ImageDecoder.refusal(ofStart: $0) }
+      Array(text.utf8).withUnsafeBytes { ImageDecoder.refusal(ofStart: $0)?.description }
     }
     #expect(refusal("GIF89a") == DermaFusionError.unsupportedFormat(name: "GIF").message)
     #expect(refusal("P6 1 1 255") == nil)

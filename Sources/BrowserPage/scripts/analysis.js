@@ -62,9 +62,6 @@ export async function classify(work, group = 'analysis') {
   const { photograph, id, metadata, square, moved, origin, input, running } = work;
   const side = group === 'list' ? THUMBNAIL_SIDE : PICTURE_SIDE;
   const answer = await app.engine.request('classify', { ...jobOf(work, work), picture: side, summaries: true }, group);
-  if (!answer.result || Object.values(answer.result.logits).some((logit) => !Number.isFinite(logit))) {
-    throw Object.assign(new Error('the logits are not numbers'), { code: 'not_finite' });
-  }
   const picture = drawn(answer.picture, side);
   answer.picture.close();
   /** @type {import('./types.js').Scan} */

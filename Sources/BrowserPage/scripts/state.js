@@ -65,7 +65,7 @@
  * @property {Item[]} items
  * @property {number} running the number of the run; 0 where none is under way
  * @property {'given' | 'risk'} order
- * @property {{name: string, used: number, columns: boolean, notes: string[]} | null} table what became of the table of patients
+ * @property {{name: string, used: number, columns: boolean, notes: import('./types.js').Worded[]} | null} table what became of the table of patients
  * @property {Problem | null} problem why a table or a photograph of the list could not be opened
  *
  * @typedef {object} Item

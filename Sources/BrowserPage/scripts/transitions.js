@@ -293,7 +293,7 @@ export function tableRead(state, name, { images, missing, notes }) {
     if (!row) return /** @type {any} */ (item.error)?.code === 'table_cell' ? { ...item, status: /** @type {const} */ ('waiting'), error: null } : item;
     used += 1;
     if ('error' in row) {
-      const error = Object.assign(new Error(row.error.message), { code: 'table_cell' });
+      const error = Object.assign(new Error(row.error.message), { code: 'table_cell', messages: row.error.messages });
       return { ...item, status: /** @type {const} */ ('failed'), error };
     }
     const { age, sex, site } = row;

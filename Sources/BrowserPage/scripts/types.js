@@ -8,8 +8,9 @@
  * @property {string} sex one of the model's sexes
  * @property {string} site one of the model's fifteen names
  *
- * @typedef {{error: {code: string, message: string}}} Refused
- * @typedef {{images: (Metadata | Refused | null)[], missing: string[], notes: string[]}} PatientTable a table as the engine read it: a row
+ * @typedef {Record<string, string>} Worded a sentence of the engine in each language
+ * @typedef {{error: {code: string, message: string, messages: Worded}}} Refused
+ * @typedef {{images: (Metadata | Refused | null)[], missing: string[], notes: Worded[]}} PatientTable a table as the engine read it: a row
  *   for each photograph, in the order of the request, or null; `missing`: of age, sex and site, those that have no column
  *
  * @typedef {object} Source a photograph's file
@@ -82,7 +83,7 @@
  * @property {string} [instructionSet] records of older versions lack it
  * @property {string} [precision] records of older versions lack it
  * @property {string} summary in English
- * @property {Record<string, string>} [summaries] in each language, by its code
+ * @property {Worded} [summaries]
  * @property {string} disclaimer
  *
  * @typedef {object} Scan a photograph with its result, as the page and the history hold it

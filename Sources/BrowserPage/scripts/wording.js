@@ -1,18 +1,16 @@
 import { currentLanguage, has, t } from './texts.js';
 
-/**
- * The engine's codes for what the page has a sentence of its own.
- * @type {Record<string, string>}
- */
-const CODES = { invalidImage: 'image_too_small', invalidModel: 'model', modelNotFound: 'model', nonFiniteOutput: 'not_finite' };
+/** @param {import('./types.js').Worded | undefined} words the engine's @param {string} [english] where it has no others @returns those in the page's language */
+export function inLanguage(words, english = '') {
+  return words?.[currentLanguage()] ?? english;
+}
 
 /**
- * The result in words, in the page's language: the engine's sentences. A record that an older version stored has the English one
- * alone until the engine gives it the others.
+ * The result in words. A record that an older version stored has the English ones alone until the engine gives it the others.
  * @param {import('./types.js').Result} result
  */
 export function summary({ summaries, summary: english }) {
-  return summaries?.[currentLanguage()] ?? english;
+  return inLanguage(summaries, english);
 }
 
 /**
@@ -48,9 +46,8 @@ export function riskWords(result) {
  * @param {unknown} error
  */
 export function failureWords(error) {
-  const { code: given, message } = /** @type {any} */ (error ?? {});
-  const code = CODES[given] ?? given;
+  const { code, message, messages } = /** @type {any} */ (error ?? {});
   // The page's sentence goes on behind it.
-  const words = String(message ?? error).replace(/\.$/, '');
+  const words = inLanguage(messages, String(message ?? error)).replace(/\.$/, '');
   return t(code && has(`errors.${code}`) ? `errors.${code}` : 'errors.other', { message: words });
 }

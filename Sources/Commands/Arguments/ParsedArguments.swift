@@ -153,12 +153,12 @@ extension DermaFusionError {
 
   package static func usage(_ message: String, suggestion: String? = nil) -> Self {
     Self(
-      .wrongValue, message: message + (suggestion.map { " Did you mean '\($0)'?" } ?? ""),
+      .wrongValue, message: "\(message)\(suggestion.map { " Did you mean '\($0)'?" } ?? "")",
       remedy: "See the help of the command.")
   }
 
   package static func words(_ message: String, suggestion: String? = nil) -> Self {
-    Self(.wrongWords, message: usage(message, suggestion: suggestion).message, remedy: "See the usage.")
+    Self(.wrongWords, message: usage(message, suggestion: suggestion).fault, remedy: "See the usage.")
   }
 
   package static func unexpectedArgument(_ text: String) -> Self { words("Unexpected argument '\(text)'") }

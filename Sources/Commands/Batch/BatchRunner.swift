@@ -7,7 +7,7 @@ struct BatchRunner {
   let isQuiet: Bool
   private(set) var summary = BatchSummary()
   /// Messages of what failed, each of which was reported.
-  private(set) var failures: [String] = []
+  private(set) var failures: [Sentence] = []
 
   init(_ arguments: ParsedArguments, terminal: Terminal) {
     self.terminal = terminal
@@ -18,8 +18,8 @@ struct BatchRunner {
   var status: ExitStatus { failures.isEmpty ? .success : .failure }
 
   /// Reports something that failed.
-  mutating func fail(_ message: String) {
-    terminal.report(message)
+  mutating func fail(_ message: Sentence) {
+    terminal.report(message.description)
     failures.append(message)
     summary.addFailure()
   }
@@ -47,7 +47,7 @@ struct BatchRunner {
       switch outcome {
       case .failure(let error as DermaFusionError) where error.isUsage || error.isOfOutput: throw error
       case .failure(let error):
-        progress.pause { fail("\(error)") }
+        progress.pause { fail((error as? DermaFusionError)?.fault ?? "\(String(describing: error))") }
         progress.advance(failed: true)
       case .success(let value):
         var result: Classification?

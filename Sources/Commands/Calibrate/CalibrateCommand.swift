@@ -169,7 +169,7 @@ enum CalibrateCommand: Command {
   /// The lesions of fewer patients say more about these patients than about others.
   private static let minimumUnits = 20
 
-  private static func refusal(_ message: String) -> DermaFusionError {
+  private static func refusal(_ message: Sentence) -> DermaFusionError {
     DermaFusionError(.unusableFile, message: message, remedy: "Please calibrate with other photographs.")
   }
 

@@ -139,7 +139,8 @@ enum CompareCommand: Command {
       let differences = zip(folders, only).filter { !$1.isEmpty }.map {
         "only '\($0)' has \($1.quotedList)"
       }
-      throw .failure(name: "the models have different classes", reason: differences.joined(separator: ", "))
+      throw .failure(
+        name: "the models have different classes", reason: Sentence(differences.joined(separator: ", ")))
     }
     if first.isMultiLabel != second.isMultiLabel {
       throw .failure(
@@ -239,7 +240,7 @@ struct ComparedLabels: Sendable {
   /// Notes on the table and on images without a label.
   ///
   /// - Parameter saysColumns: whether to name columns of the patient's data that are missing.
-  func notes(on sources: [ImageSource], saysColumns: Bool) -> [String] {
+  func notes(on sources: [ImageSource], saysColumns: Bool) -> [Sentence] {
     var notes = saysColumns ? list.notes : list.textNotes
     notes += list.matches.notes(table: list.path)
     let unlabelled = sources.filter { rows[$0.name.imageKey] == nil }

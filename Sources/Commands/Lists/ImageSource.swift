@@ -93,7 +93,7 @@ struct ImageSource: Equatable, Sendable {
     } catch let error as DermaFusionError {
       throw error.namesItsFile || error.isOfOutput || error.isUsage ? error : error.named(name)
     } catch {
-      throw DermaFusionError.failure(name: name, reason: "\(error)")
+      throw DermaFusionError.failure(name: name, reason: Sentence(String(describing: error)))
     }
   }
 }

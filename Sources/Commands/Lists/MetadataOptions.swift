@@ -7,7 +7,7 @@ enum MetadataOptions {
   static let age = CommandOption<Double>(
     "age", valueName: "age",
     abstract: "Age in years, from 0 to 130; fractions are allowed. Without it the age is missing.",
-    expectation: PatientMetadata.ageExpectation,
+    expectation: PatientMetadata.ageExpectation.description,
     convert: { text in
       PatientAge.years(in: text).flatMap { PatientAge.accepted.contains($0) ? $0 : nil }
     })

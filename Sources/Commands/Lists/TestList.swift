@@ -46,10 +46,10 @@ struct TestList: Sendable {
   private(set) var failedRows: [(row: Int, error: DermaFusionError)] = []
   private(set) var failureCount = 0
   /// Notes on the table's text.
-  let textNotes: [String]
+  let textNotes: [Sentence]
   /// ``textNotes``, the columns that are missing, and the words for sites that are not known. A challenge's ground truth
   /// has no columns about patients, so none is reported as missing.
-  let notes: [String]
+  let notes: [Sentence]
   /// Whose rows they are.
   let matches: RowAssignment
   /// Rows of the table that have an image.
@@ -125,8 +125,8 @@ struct TestList: Sendable {
     textNotes =
       table.notes
       + [
-        columns.patients.namelessNote, diagnoses.note(path: path),
-        Self.note(onShared: units.sharedLesions, path: path),
+        columns.patients.namelessNote, diagnoses.note(path: path).map { Sentence($0) },
+        Self.note(onShared: units.sharedLesions, path: path).map { Sentence($0) },
       ].compactMap { $0 }
     notes =
       textNotes

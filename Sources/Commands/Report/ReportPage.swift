@@ -1,5 +1,6 @@
 import DermaFusion
 import Files
+import SystemModule
 
 /// A report as one HTML page that needs nothing else: pictures are in it, and there are no scripts.
 struct ReportPage {
@@ -8,7 +9,7 @@ struct ReportPage {
   /// Of all images, shown or not.
   let summary: BatchSummary
   /// Names of images that could not be read, with the reasons.
-  let failures: [String]
+  let failures: [Sentence]
   /// The levels that are shown; nil: all.
   var selections: [ReportSelection]? = nil
   /// The day on which it was made; empty: not to be told.
@@ -152,7 +153,7 @@ struct ReportPage {
 
   private var failureList: String {
     if failures.isEmpty { return "" }
-    let items = failures.map { "<li>\(HTML.escaped($0))</li>" }.joined(separator: "\n")
+    let items = failures.map { "<li>\(HTML.escaped(language.words(of: $0)))</li>" }.joined(separator: "\n")
     return
       "<section class=\"card\"><h2>\(HTML.escaped(language["reportFile.without"]))</h2>\n<ul class=\"warnings\">\n\(items)\n</ul></section>"
   }

@@ -10,6 +10,8 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
   public let rawValue: String
   /// Each text by its path, a name or several with dots between them.
   private let texts: [String: String]
+  /// The sentences of errors by their English words; see ``Sentence``.
+  let errors: [String: String]
   private let decimalPoint: Unicode.Scalar
   private let percentSign: String
   /// True if 0 and 1.5 have the form of one; otherwise 1 alone has it.
@@ -21,20 +23,27 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
     self = language
   }
 
-  /// - Parameter texts: an object of strings and of objects of them. The core has no files of its own, so they are in the code.
+  /// - Parameters:
+  ///   - texts: an object of strings and of objects of them. The core has no files of its own, so they are in the code.
+  ///   - errors: an object of strings; none in English, whose sentences stand where an error is found.
   init(
     _ code: String, decimalPoint: Unicode.Scalar, percentSign: String, countsBelowTwoAsOne: Bool,
-    texts: StaticString
+    texts: StaticString, errors: StaticString = "{}"
   ) {
     rawValue = code
     self.decimalPoint = decimalPoint
     self.percentSign = percentSign
     self.countsBelowTwoAsOne = countsBelowTwoAsOne
+    self.texts = Self.strings(texts)
+    self.errors = Self.strings(errors)
+  }
+
+  private static func strings(_ json: StaticString) -> [String: String] {
     do throws(DermaFusionError) {
-      let bytes = unsafe Array(UnsafeBufferPointer(start: texts.utf8Start, count: texts.utf8CodeUnitCount))
+      let bytes = unsafe Array(UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
       var found: [String: String] = [:]
-      Self.add(try JSONParser.parse(bytes), path: "", to: &found)
-      self.texts = found
+      add(try JSONParser.parse(bytes), path: "", to: &found)
+      return found
     } catch {
       preconditionFailure("the texts of a language are no JSON")
     }
@@ -73,7 +82,7 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
   private func isOne(_ count: Double) -> Bool { countsBelowTwoAsOne ? count.magnitude < 2 : count == 1 }
 
   /// A value that has braces keeps them.
-  private static func filled(_ text: String, _ values: [String: String]) -> String {
+  static func filled(_ text: String, _ values: [String: String]) -> String {
     var filled = ""
     var name: String? = nil
     for scalar in text.unicodeScalars {

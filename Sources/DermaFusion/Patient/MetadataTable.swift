@@ -81,7 +81,7 @@ package struct MetadataTable: Sendable {
     private let missing: [String]
     private let unused: [String]
     /// Notes for a person on the table, and on the images that have no row or one by another name.
-    package let notes: [String]
+    package let notes: [Sentence]
 
     fileprivate init(
       _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment,
@@ -127,13 +127,15 @@ package struct MetadataTable: Sendable {
     private static func notes(
       _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment,
       _ entries: [Result<Entry, DermaFusionError>?]
-    ) -> [String] {
+    ) -> [Sentence] {
       let unlisted = matches.outcomes.indices.filter { matches.outcomes[$0] == .none }
       var notes = table.notes + columns.notes + matches.notes(table: table.path)
       if let first = unlisted.first {
-        let share =
-          images.count == 1 ? "" : "\(unlisted.count) of \(images.count) images, the first of them "
-        notes.append("\(table.path) has no row for \(share)\(images[first].path).")
+        let path = images[first].path
+        let share: Sentence =
+          images.count == 1
+          ? Sentence(path) : "\(unlisted.count) of \(images.count) images, the first of them \(path)"
+        notes.append("\(table.path) has no row for \(share).")
       }
       let sites = entries.compactMap { try? $0?.get().unknownSite }
       return notes + (PatientColumns.note(onUnknownSites: sites, in: table.path).map { [$0] } ?? [])
@@ -142,17 +144,20 @@ package struct MetadataTable: Sendable {
     /// Answers a page or another program: for each image what its row says, `{"error":...}` where the row cannot be understood
     /// or told, or null where the table has no row for it; the fields that no column of the table has; the columns that say
     /// nothing of a patient; and the notes.
-    package var json: JSONValue {
+    ///
+    /// - Parameter languages: if there are any, errors have `messages` in each, and so are notes.
+    package func json(in languages: [Language] = []) -> JSONValue {
       let entries = entries.map { entry in
         switch entry {
         case nil: JSONValue.null
-        case .failure(let error): error.json
+        case .failure(let error): error.json(in: languages)
         case .success(let entry): entry.json
         }
       }
       return .object([
         "images": .array(entries), "missing": .strings(missing), "unused": .strings(unused),
-        "notes": .strings(notes),
+        "notes": languages.isEmpty
+          ? .strings(notes.map { $0.description }) : .array(notes.map { languages.json(of: $0) }),
       ])
     }
   }
@@ -166,8 +171,9 @@ extension MetadataTable {
   ///   - request: a JSON object with the table's `name`, for the messages, the paths of the `images`, and, if the patients' rows
   ///     count too, `"joinPatient": true`.
   ///   - folder: the absolute path of the folder in which relative paths begin; nil if nobody knows where the images lie.
+  ///   - languages: if there are any, errors have `messages` in each.
   package static func answer(
-    _ table: [UInt8], to request: [UInt8], in folder: String? = nil
+    _ table: [UInt8], to request: [UInt8], in folder: String? = nil, languages: [Language] = []
   ) throws(DermaFusionError) -> JSONValue {
     guard case .object(let object) = try? JSONParser.parse(request), case .string(let name) = object["name"],
       case .array(let elements) = object["images"]
@@ -187,7 +193,8 @@ extension MetadataTable {
       if case .string(let image) = $0 { ListedImage(image) } else { ListedImage("") }
     }
     let reading = PatientReading(joinsPatients: object["joinPatient"] == .bool(true))
-    return try MetadataTable(table, path: name, reading: reading).rows(of: images, in: folder).json
+    return try MetadataTable(table, path: name, reading: reading).rows(of: images, in: folder).json(
+      in: languages)
   }
 }
 

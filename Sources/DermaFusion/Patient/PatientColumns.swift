@@ -35,7 +35,7 @@ package struct PatientColumns: Sendable {
     /// Those of `age`, `sex` and `site` that have no column.
     package let fields: [String]
     /// Tells a person of them and what the table has instead; `nil` where there are none.
-    package let note: String?
+    package let note: Sentence?
   }
 
   private let table: CSVTable
@@ -61,19 +61,18 @@ package struct PatientColumns: Sendable {
   }
 
   /// The columns that are missing, and the rows that are left out because they have no image.
-  package var notes: [String] { (missing.note.map { [$0] } ?? []) + (namelessNote.map { [$0] } ?? []) }
+  package var notes: [Sentence] { (missing.note.map { [$0] } ?? []) + (namelessNote.map { [$0] } ?? []) }
 
   /// Nil if each row has an image, or counts as that of its patient.
-  package var namelessNote: String? {
+  package var namelessNote: Sentence? {
     guard namelessCount > 0, patients == nil else { return nil }
-    let count =
-      namelessCount == 1 ? "1 row has no image and is" : "\(namelessCount) rows have no image and are"
-    let hint =
+    let hint: Sentence =
       (try? patientColumn())?.map { _ in
         " --join-patient takes the age, sex and site of such rows for the same patient's images."
-      }
-      ?? ""
-    return "in \(table.path), \(count) left out.\(hint)"
+      } ?? ""
+    return namelessCount == 1
+      ? "in \(table.path), 1 row has no image and is left out.\(hint)"
+      : "in \(table.path), \(namelessCount) rows have no image and are left out.\(hint)"
   }
 
   /// - Throws: for a table without a column of images, with a column of codes, with a column twice, or with an image twice.
@@ -139,7 +138,7 @@ package struct PatientColumns: Sendable {
       },
       sex: try value(
         sexes, of: row,
-        expectation: "Please provide one of \(Sex.allCases.map { $0.rawValue }.quotedAlternatives).",
+        expectation: "Please provide one of \(Sex.allCases.map { $0.rawValue }.alternatives).",
         isKnown: { $0 != .unknown }
       ) { Sex(word: $0) }, site: site, unknownSite: unknownSite)
   }
@@ -156,7 +155,7 @@ package struct PatientColumns: Sendable {
   }
 
   /// Counts the words for sites that are not known.
-  package static func note(onUnknownSites words: [String], in path: String) -> String? {
+  package static func note(onUnknownSites words: [String], in path: String) -> Sentence? {
     guard !words.isEmpty else { return nil }
     var counts: [[UInt8]: Int] = [:]
     for word in words { counts[word.imageKey, default: 0] += 1 }
@@ -164,11 +163,10 @@ package struct PatientColumns: Sendable {
       $0.value == $1.value ? $0.key.lexicographicallyPrecedes($1.key) : $0.value > $1.value
     }
     let shown = sorted.prefix(5).map { "'\(String(decoding: $0.key, as: UTF8.self))' (\($0.value))" }
-    return """
-      in \(path), \(words.count == 1 ? "a site is" : "\(words.count) sites are") no known word and \
-      \(words.count == 1 ? "counts" : "count") as missing: \(shown.joined(separator: ", "))\
-      \(sorted.count > shown.count ? ", ..." : ".")
-      """
+    let list = shown.joined(separator: ", ") + (sorted.count > shown.count ? ", ..." : ".")
+    return words.count == 1
+      ? "in \(path), a site is no known word and counts as missing: \(list)"
+      : "in \(path), \(words.count) sites are no known word and count as missing: \(list)"
   }
 
   /// The value on which all columns agree that have one.
@@ -176,7 +174,7 @@ package struct PatientColumns: Sendable {
   /// - Parameter isKnown: false for a value that says nothing.
   /// - Throws: for a cell that cannot be understood, and for two that differ.
   private func value<Value: Equatable>(
-    _ columns: [CSVTable.Column], of row: CSVTable.Row, expectation: String,
+    _ columns: [CSVTable.Column], of row: CSVTable.Row, expectation: Sentence,
     isKnown: (Value) -> Bool = { _ in true }, convert: (String) -> Value?
   ) throws(DermaFusionError) -> Value? {
     var found: (value: Value, column: CSVTable.Column)?

@@ -12,7 +12,7 @@ public struct PatientMetadata: Sendable, Equatable {
   public static let acceptedAges: ClosedRange<Double> = PatientAge.accepted
 
   /// The message's advice for an age that cannot be understood.
-  package static let ageExpectation = "Please provide a number of years from 0 to 130."
+  package static let ageExpectation: Sentence = "Please provide a number of years from 0 to 130."
 
   /// Nothing known: age missing, sex and site unknown.
   public static let unknown = PatientMetadata(sex: .unknown, site: .unknown)

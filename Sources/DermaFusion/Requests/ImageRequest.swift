@@ -181,7 +181,7 @@ extension ImageRequest {
 }
 
 extension DermaFusionError {
-  fileprivate static func request(_ message: String, remedy: String) -> DermaFusionError {
+  fileprivate static func request(_ message: Sentence, remedy: Sentence) -> DermaFusionError {
     DermaFusionError(.invalidRequest, message: message, remedy: remedy)
   }
 }

@@ -222,7 +222,7 @@ struct ResultDraft {
 }
 
 extension DermaFusionError {
-  fileprivate static func contradiction(_ message: String) -> DermaFusionError {
+  fileprivate static func contradiction(_ message: Sentence) -> DermaFusionError {
     DermaFusionError(
       .invalidRequest, message: message, remedy: "Take the result as the program or the page wrote it.")
   }

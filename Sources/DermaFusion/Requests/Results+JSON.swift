@@ -88,17 +88,6 @@ extension ClassificationTiming {
   }
 }
 
-extension DermaFusionError {
-  /// Why there is no result, for programs that get all else as JSON.
-  package var json: JSONValue {
-    .object([
-      "error": .object([
-        "code": .string(code.description), "message": .string(message), "remedy": .string(remedy),
-      ])
-    ])
-  }
-}
-
 extension PatientMetadata {
   package var json: JSONValue {
     .object([

@@ -1,5 +1,6 @@
 import Files
 import ImagePipeline
+import SystemModule
 
 /// The result of classifying one image, with everything that a reader needs to judge it.
 public struct Classification: Sendable, Equatable {
@@ -139,7 +140,7 @@ extension Classification: CustomStringConvertible {
         logits: logits, probabilities: probabilities, isMultiLabel: isMultiLabel, abstention: abstention)
       {
         throw DecodingError.dataCorruptedError(
-          forKey: .probabilities, in: container, debugDescription: fault)
+          forKey: .probabilities, in: container, debugDescription: fault.description)
       }
       self.init(
         logits: logits, probabilities: probabilities, isMultiLabel: isMultiLabel,
@@ -164,7 +165,7 @@ extension Classification {
   /// given.
   static func fault(
     logits: ClassScores, probabilities: ClassScores, isMultiLabel: Bool, abstention: Abstention
-  ) -> String? {
+  ) -> Sentence? {
     let labels = probabilities.labels
     if logits.labels != labels { return "its logits are of other classes than its probabilities" }
     if let outside = labels.first(where: { !(0...1).contains(probabilities[$0]) }) {

@@ -30,7 +30,7 @@ package struct RowAssignment: Sendable {
       }
     }
 
-    fileprivate var words: String {
+    fileprivate var words: Sentence {
       switch self {
       case .path: "by its path"
       case .wholeName: "by its name with the ending"
@@ -47,7 +47,7 @@ package struct RowAssignment: Sendable {
     case row(Int)
     case none
     /// The reason why nobody can tell which row it is, without the table's name.
-    case refused(String)
+    case refused(Sentence)
   }
 
   /// Each image's.
@@ -58,7 +58,7 @@ package struct RowAssignment: Sendable {
   /// Each file's: the row and the form of its name, or the place of the reason among ``reasons``.
   private var found: [(row: Int, form: Form)?]
   private var refused: [Int?]
-  private var reasons: [String] = []
+  private var reasons: [Sentence] = []
   /// The rows that belong to a file or are refused, in their order.
   private var usedRows: [(row: UInt32, file: Int32, reason: Int32)] = []
   private var openFiles: [Int]
@@ -129,8 +129,9 @@ package struct RowAssignment: Sendable {
       if let reason = refused[file] {
         use(rows, reason: reason)
       } else if rows.count > 1 {
-        let names = rows.prefix(2).map { "'\(self.rows[$0])'" }.joined(separator: " and ")
-        refuse([file], rows, "the rows \(names) could both be that of \(path(file))")
+        refuse(
+          [file], rows,
+          "the rows '\(self.rows[rows[0]])' and '\(self.rows[rows[1]])' could both be that of \(path(file))")
       } else {
         found[file] = (rows[0], form)
         usedRows.append((UInt32(rows[0]), Int32(file), -1))
@@ -201,7 +202,7 @@ package struct RowAssignment: Sendable {
     }
   }
 
-  private mutating func refuse(_ files: [Int], _ rows: [Int], _ reason: String) {
+  private mutating func refuse(_ files: [Int], _ rows: [Int], _ reason: Sentence) {
     for file in files where refused[file] == nil { refused[file] = reasons.count }
     use(rows, reason: reasons.count)
     reasons.append(reason)
@@ -239,22 +240,27 @@ extension RowAssignment {
   package func requireRow() throws(DermaFusionError) {
     guard !images.isEmpty, outcomes.allSatisfy({ $0 == .none }) else { return }
     guard let first = rows.indices.first(where: { !rows.isNothing($0) }) else {
-      throw rows.failure("the table has no row\(rows.isEmpty ? " below its header" : " of an image")")
+      throw rows.failure(
+        rows.isEmpty ? "the table has no row below its header" : "the table has no row of an image")
     }
     let row = rows[first]
-    let hint = roundedRow.map { " ('\(rows[$0])'). \(LongNumber.hint)" } ?? ""
-    let image = images.first { !$0.path.isEmpty }?.path ?? "an image without a name"
-    let all = images.count == 1 ? "" : "one of the \(images.count) images, the first of them "
-    let count = rows.count == 1 ? "its row" : "the first of its \(rows.count) rows"
+    let hint: Sentence = roundedRow.map { " ('\(rows[$0])'). \(LongNumber.hint)" } ?? Sentence("")
+    let path = images.first { !$0.path.isEmpty }?.path
+    let image: Sentence = path.map { Sentence($0) } ?? "an image without a name"
+    let images: Sentence =
+      self.images.count == 1
+      ? image : "one of the \(self.images.count) images, the first of them \(image)"
+    let start: Sentence =
+      rows.count == 1 ? "its row is '\(row)'" : "the first of its \(rows.count) rows is '\(row)'"
     throw rows.failure(
       """
-      no row is that of \(all)\(image); \(count) is '\(row)'\(hint). Please name each image by its file's name or its \
-      path in the column '\(rows.columnName)'.
+      no row is that of \(images); \(start)\(hint). Please name each image by its file's name or its path in the column \
+      '\(rows.columnName)'.
       """)
   }
 
   /// The image that a row belongs to, nil if there is none, or the reason why nobody can tell.
-  package func outcome(ofRow row: Int) -> (image: Int?, refusal: String?) {
+  package func outcome(ofRow row: Int) -> (image: Int?, refusal: Sentence?) {
     var (low, high) = (0, usedRows.count)
     while low < high {
       let middle = (low + high) / 2
@@ -267,23 +273,24 @@ extension RowAssignment {
   }
 
   /// A sentence for each form in which images were found, and one for rows that name an image which has another row.
-  package func notes(table path: String) -> [String] {
-    var notes = Form.allCases.compactMap { form -> String? in
+  package func notes(table path: String) -> [Sentence] {
+    var notes = Form.allCases.compactMap { form -> Sentence? in
       let found = files.indices.filter { shownForm($0) == form }
       guard form != .name, let first = found.first, let row = self.found[first]?.row else { return nil }
-      let count = found.count == 1 ? "1 image was" : "\(found.count) images were"
-      return """
-        in \(path), \(count) found \(form.words): \(self.path(first)) by '\(rows[row])'\(found.count == 1 ? "." : ", ...")
-        """
+      return found.count == 1
+        ? "in \(path), 1 image was found \(form.words): \(self.path(first)) by '\(rows[row])'."
+        : "in \(path), \(found.count) images were found \(form.words): \(self.path(first)) by '\(rows[row])', ..."
     }
     if let overlooked, let row = found[overlooked.file]?.row {
-      let count = overlooked.count == 1 ? "1 row is" : "\(overlooked.count) rows are"
+      let example: Sentence =
+        "'\(rows[overlooked.row])' beside '\(rows[row])' for \(self.path(overlooked.file))"
       notes.append(
-        """
-        in \(path), \(count) left out, because the image has a row that names it more exactly: \
-        '\(rows[overlooked.row])' beside '\(rows[row])' for \(self.path(overlooked.file))\
-        \(overlooked.count == 1 ? "." : ", ...")
-        """)
+        overlooked.count == 1
+          ? "in \(path), 1 row is left out, because the image has a row that names it more exactly: \(example)."
+          : """
+          in \(path), \(overlooked.count) rows are left out, because the image has a row that names it more exactly: \
+          \(example), ...
+          """)
     }
     if let roundedRow {
       notes.append("in \(path), no image has the name '\(rows[roundedRow])'. \(LongNumber.hint).")

@@ -78,7 +78,7 @@ package struct CalibratedModel: Sendable {
     try self.init(configuration: configuration, weights: weights, folder: folder)
   }
 
-  private static func refusal(_ message: String) -> DermaFusionError {
+  private static func refusal(_ message: Sentence) -> DermaFusionError {
     DermaFusionError(.invalidModel, message: message, remedy: "Please calibrate another model.")
   }
 

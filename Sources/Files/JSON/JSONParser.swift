@@ -166,7 +166,7 @@ package struct JSONParser {
 
 // Failures. Every offset counts bytes from the text's start.
 extension JSONParser {
-  private static func failure(_ rule: String) -> DermaFusionError {
+  private static func failure(_ rule: Sentence) -> DermaFusionError {
     DermaFusionError(.invalidJSON, message: rule, remedy: "Correct the JSON at this place.")
   }
 

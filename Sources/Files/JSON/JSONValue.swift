@@ -1,3 +1,5 @@
+import SystemModule
+
 /// One JSON value, read or to be written. Numbers keep their digits, objects keep the order of their members.
 package enum JSONValue: Sendable, Equatable {
   case null
@@ -210,9 +212,12 @@ extension [String] {
   }
 
   /// `'a', 'b' or 'c'`
-  package var quotedAlternatives: String {
+  package var quotedAlternatives: String { alternatives.description }
+
+  /// ``quotedAlternatives`` for other languages too.
+  package var alternatives: Sentence {
     let quoted = map { "'\($0)'" }
-    guard quoted.count > 1 else { return quoted.joined() }
-    return quoted.dropLast().joined(separator: ", ") + " or " + quoted.last!
+    guard let last = quoted.last, count > 1 else { return Sentence(quoted.joined()) }
+    return "\(quoted.dropLast().joined(separator: ", ")) or \(last)"
   }
 }

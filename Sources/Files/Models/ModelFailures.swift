@@ -4,7 +4,7 @@ extension DermaFusionError {
   /// A file of a model breaks a rule.
   ///
   /// - Parameter rule: in words, with the file in front or to be ``named(_:)``.
-  package static func invalidModel(_ rule: String) -> DermaFusionError {
+  package static func invalidModel(_ rule: Sentence) -> DermaFusionError {
     .init(.invalidModel, message: rule, remedy: "Export the model again, or copy its folder again in full.")
   }
 
@@ -12,10 +12,10 @@ extension DermaFusionError {
   ///
   /// - Parameter remedy: what to do instead, without a full stop; it ends the message too. Nil: nothing more is known than
   ///   what a model's folder holds.
-  static func modelNotFound(_ rule: String, remedy: String? = nil) -> DermaFusionError {
+  static func modelNotFound(_ rule: Sentence, remedy: String? = nil) -> DermaFusionError {
     .init(
-      .modelNotFound, message: rule + (remedy.map { "; \($0)" } ?? ""),
-      remedy: remedy.map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
+      .modelNotFound, message: remedy.map { "\(rule); \($0)" } ?? rule,
+      remedy: remedy.map { Sentence($0.prefix(1).uppercased() + $0.dropFirst() + ".") }
         ?? "Name a folder that holds config.json and model.safetensors.")
   }
 
@@ -27,7 +27,7 @@ extension DermaFusionError {
 
   /// The same failure, of a file that belongs to a model.
   package var inModel: DermaFusionError {
-    code == .fileNotFound ? .modelNotFound(message) : .invalidModel(message)
+    code == .fileNotFound ? .modelNotFound(fault) : .invalidModel(fault)
   }
 
   /// The key's number breaks its rule.

@@ -109,7 +109,7 @@ package struct SafetensorsFile: Sendable {
       }
       throw .invalidModel(
         "\(self.name): the tensor \(quoted(name)) has shape \(SafetensorsHeader.inWords(tensor.shape)), and the "
-          + "network needs \(shape)")
+          + "network needs \(SafetensorsHeader.inWords(shape))")
     }
     return tensor
   }

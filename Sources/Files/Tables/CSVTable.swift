@@ -57,7 +57,7 @@ package struct CSVTable: Equatable, Sendable {
   /// The column names, without blanks around them. R's names of rows have the name `""`.
   package let header: [String]
   /// Notes on how the text was read.
-  package let notes: [String]
+  package let notes: [Sentence]
   /// Whether names in the table are marked as text for spreadsheets.
   let marksNames: Bool
   private let text: ArraySlice<UInt8>
@@ -124,8 +124,8 @@ package struct CSVTable: Equatable, Sendable {
   private static func wrongCount(
     _ count: Int, _ expected: Int, line: Int, _ path: String
   ) -> DermaFusionError {
-    failure(
-      path, "line \(line): \(count) \(count == 1 ? "field" : "fields"), where the header has \(expected)")
+    let fields: Sentence = count == 1 ? "1 field" : "\(count) fields"
+    return failure(path, "line \(line): \(fields), where the header has \(expected)")
   }
 
   package static func == (first: CSVTable, second: CSVTable) -> Bool {
@@ -254,7 +254,7 @@ extension CSVTable {
   ///   - expectation: what to write instead of a text that is no value, a full sentence.
   ///   - convert: `nil` for a text that is no value.
   package func value<Value>(
-    _ column: Column, of row: Row, expectation: String, convert: (String) -> Value?
+    _ column: Column, of row: Row, expectation: Sentence, convert: (String) -> Value?
   ) throws(DermaFusionError) -> Value? {
     guard let text = row.known(column) else { return nil }
     guard let value = convert(text) else {
@@ -277,14 +277,14 @@ extension CSVTable {
 
   /// A cell breaks a rule that the caller knows.
   package func invalid(
-    _ column: Column, of row: Row, value: String, expectation: String
+    _ column: Column, of row: Row, value: String, expectation: Sentence
   ) -> DermaFusionError {
     failure("line \(row.line): column '\(column.name)': the value '\(value)' is invalid. \(expectation)")
   }
 
-  package func failure(_ message: String) -> DermaFusionError { Self.failure(path, message) }
+  package func failure(_ message: Sentence) -> DermaFusionError { Self.failure(path, message) }
 
-  static func failure(_ path: String, _ message: String) -> DermaFusionError {
+  static func failure(_ path: String, _ message: Sentence) -> DermaFusionError {
     DermaFusionError(.invalidTable, message: "\(path): \(message)", remedy: "Please correct the table.")
   }
 }

@@ -5,7 +5,7 @@ enum CSVText {
   /// The text as UTF-8, without a byte-order mark, and notes on how it was read.
   static func read(
     _ bytes: [UInt8], path: String
-  ) throws(DermaFusionError) -> (text: ArraySlice<UInt8>, notes: [String]) {
+  ) throws(DermaFusionError) -> (text: ArraySlice<UInt8>, notes: [Sentence]) {
     if let kind = otherFiles.first(where: { bytes.starts(with: $0.start) })?.kind {
       throw CSVTable.failure(path, "this is \(kind), and not a table of text. Please save it as CSV.")
     }
@@ -30,7 +30,7 @@ enum CSVText {
   }
 
   /// Files that people give in a table's place, by their first bytes: Zip archives, OLE 2 documents, gzip and Parquet.
-  private static let otherFiles: [(start: [UInt8], kind: String)] = [
+  private static let otherFiles: [(start: [UInt8], kind: Sentence)] = [
     ([0x50, 0x4B, 0x03, 0x04], "an Excel workbook or another zipped file"),
     ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "an old Excel workbook"),
     ([0x1F, 0x8B], "a file packed by gzip"), ([0x50, 0x41, 0x52, 0x31], "a Parquet file"),

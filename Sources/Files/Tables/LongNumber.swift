@@ -1,8 +1,10 @@
+import SystemModule
+
 /// A name that is a number of more digits than a spreadsheet keeps: it shows 12 and more as `3.91E+16`, and writes zeros behind
 /// the fifteenth.
 package struct LongNumber: Hashable, Sendable {
   /// For a person whose names have become such numbers.
-  package static let hint =
+  package static let hint: Sentence =
     "A spreadsheet may have rounded long numbers, whose last digits are then lost: please import the column as text, and save the table again"
 
   private static let shownDigits = 12

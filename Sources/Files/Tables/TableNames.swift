@@ -31,7 +31,7 @@ package struct TableNames: RandomAccessCollection, Sendable {
   /// As it stands in the header.
   package var columnName: String { column.name }
 
-  package func failure(_ message: String) -> DermaFusionError { table.failure(message) }
+  package func failure(_ message: Sentence) -> DermaFusionError { table.failure(message) }
 
   /// The line on which a row begins, from 1.
   package func line(ofRow row: Int) -> Int { table.rows[row].line }
@@ -57,7 +57,7 @@ package struct TableNames: RandomAccessCollection, Sendable {
       if isNothing(name) {
         namelessCount += 1
       } else if let first = index.insert(row, name, bytes: bytes) {
-        let hint = LongNumber(name) == nil ? "" : ". \(LongNumber.hint)"
+        let hint: Sentence = LongNumber(name) == nil ? Sentence("") : ". \(LongNumber.hint)"
         throw table.failure(
           "line \(line(ofRow: row)): the \(column.name) '\(self[row])' was already on line \(line(ofRow: first))\(hint)"
         )

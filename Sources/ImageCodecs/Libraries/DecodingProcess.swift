@@ -54,7 +54,7 @@ package struct DecodingProcess: Sendable {
       guard text.withUnsafeMutableBytes({ child.read(into: $0) }) else {
         throw failure(of: child, format, library, limits)
       }
-      throw .invalidImage(String(decoding: text, as: UTF8.self))
+      throw .invalidImage(Sentence(String(decoding: text, as: UTF8.self)))
     }
   }
 

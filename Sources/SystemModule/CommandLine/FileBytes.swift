@@ -22,7 +22,7 @@ package enum FileBytes {
   ///   end in time.
   package static func read(
     path: String, limit: Int, patience: Int = writerPatience, pipeSeconds: Int = pipeSeconds,
-    refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
+    refusal: (UnsafeRawBufferPointer) -> Sentence? = { _ in nil }
   ) throws(DermaFusionError) -> [UInt8] {
     // Opening a named pipe would wait for a writer, and perhaps none comes.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -43,14 +43,14 @@ package enum FileBytes {
   /// Reads an open file to its end, and waits for it without a limit.
   package static func read(
     descriptor: Int32, name: String, limit: Int,
-    refusal: (UnsafeRawBufferPointer) -> String? = { _ in nil }
+    refusal: (UnsafeRawBufferPointer) -> Sentence? = { _ in nil }
   ) throws(DermaFusionError) -> [UInt8] {
     unsafe try read(descriptor: descriptor, name: name, limit: limit, time: nil, refusal: refusal)
   }
 
   private static func read(
     descriptor: Int32, name: String, limit: Int, time: PipeTime?,
-    refusal: (UnsafeRawBufferPointer) -> String?
+    refusal: (UnsafeRawBufferPointer) -> Sentence?
   ) throws(DermaFusionError) -> [UInt8] {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path: name) }

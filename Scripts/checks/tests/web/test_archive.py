@@ -282,3 +282,20 @@ def test_browsers_that_list_no_databases_and_walk_through_no_streams(visit, tmp_
     archive.write_text(on.export_history())
     page.set_input_files("[data-role=import]", archive)
     page.get_by_text("Scans added: 0. Here already: 1.").wait_for()
+
+
+def test_a_refused_record_is_told_in_the_readers_language(visit, tmp_path):
+    on = visit()
+    on.scan()
+    on.save()
+    on.go("history")
+    head, line = on.export_history().splitlines()
+    record = json.loads(line) | {"id": "a" * 32, "name": "a false sum"}
+    record["result"]["probabilities"] = dict.fromkeys(record["result"]["probabilities"], 0.5)
+    archive = tmp_path / "history.jsonl"
+    archive.write_text("\n".join([head, json.dumps(record)]))
+    on.page.get_by_role("button", name="Deutsch").click()
+    on.page.set_input_files("[data-role=import]", archive)
+    on.page.get_by_text("a false sum").first.wait_for()
+    told = on.page.locator(".message.warning").inner_text()
+    assert "seine Wahrscheinlichkeiten ergeben zusammen 3.5 und müssen 1 ergeben" in told, told

@@ -508,3 +508,31 @@ def test_the_browsers_print_leaves_the_navigation_out(visit):
     expect(on.page.locator(".header")).to_be_hidden()
     expect(on.page.locator(".actions")).to_be_hidden()
     expect(on.page.locator(".result .disclaimer").first).to_be_visible()
+
+
+def test_faults_of_tables_are_told_in_the_readers_language(visit, tmp_path):
+    on = visit()
+    page = on.page
+    page.get_by_role("button", name="Deutsch").click()
+    on.open_image([FIXTURES / name for name in NAMES])
+    page.get_by_text("3 von 3 fertig").wait_for()
+    rows = page.locator(".batch-rows")
+    rows.get_by_text("Der Browser kann diese Datei nicht als Bild lesen").wait_for()
+    table = tmp_path / "p.csv"
+
+    def give(content: bytes, words: str) -> None:
+        table.write_bytes(content)
+        page.set_input_files("[data-role=table]", table)
+        page.get_by_text(words).first.wait_for()
+
+    give(
+        b"image,sex\nphantom_brown,robot\n",
+        "p.csv hat keine Zeile für 2 von 3 Bildern, das erste ist phantom_vascular.jpg.",
+    )
+    rows.get_by_text("p.csv: Zeile 2, Spalte „sex“: Der Wert „robot“ ist ungültig.").wait_for()
+    give(b"photo,sex\nphantom_brown,m\n", "die Spalte „image_id“ fehlt; die Kopfzeile hat 'photo', 'sex'.")
+    give(b"PK\x03\x04\x14", "das ist eine Excel-Arbeitsmappe oder eine andere gezippte Datei")
+    # The reader changes the language while the fault is shown.
+    page.get_by_role("button", name="Français").click()
+    page.get_by_text("c’est un classeur Excel ou un autre fichier zippé").first.wait_for()
+    rows.get_by_text("la valeur «\u00a0robot\u00a0» n’est pas valable").wait_for()

@@ -109,7 +109,7 @@ export class EngineClient {
     const loaded = new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => {
         if (data.serial !== LOAD) return;
-        if (data.failure) reject(new EngineError(data.failure.code === 'broken' ? 'model' : data.failure.code, data.failure.message));
+        if (data.failure) reject(EngineError.of({ ...data.failure, code: data.failure.code === 'memory' ? 'memory' : 'model' }));
         else resolve(data.answer.description);
       };
       worker.onerror = (event) => reject(new EngineError('model', event.message || 'the engine did not start'));
@@ -156,13 +156,13 @@ export class EngineClient {
     this.#worker?.postMessage({ serial, action, job });
   }
 
-  /** @param {{serial: number | undefined, answer?: any, failure?: {code: string, message: string}}} message */
+  /** @param {{serial: number | undefined, answer?: any, failure?: Parameters<typeof EngineError.of>[0]}} message */
   #answered({ serial, answer, failure }) {
     const request = this.#running;
     if (!request || request.serial !== serial) return;
     if (failure?.code === 'unread' && !request.isHandedOver) return void this.#handOver(request);
     this.#running = undefined;
-    if (failure) request.reject(new EngineError(failure.code, failure.message));
+    if (failure) request.reject(EngineError.of(failure));
     else request.resolve(answer);
     if (failure?.code === 'broken') this.#restart();
     else this.#next();

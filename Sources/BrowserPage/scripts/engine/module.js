@@ -4,6 +4,9 @@
 
 /** What the engine refuses, or what became of it. */
 export class EngineError extends Error {
+  /** @type {Record<string, string> | undefined} the message in each language, where the engine words it */
+  messages;
+
   /**
    * @param {string} code
    * @param {string} message
@@ -12,6 +15,11 @@ export class EngineError extends Error {
     super(message);
     this.name = 'EngineError';
     this.code = code;
+  }
+
+  /** @param {{code: string, message: string, messages?: Record<string, string>}} failure */
+  static of({ code, message, messages }) {
+    return Object.assign(new EngineError(code, message), { messages });
   }
 }
 
@@ -201,7 +209,6 @@ export class EngineModule {
   }
 
   #failure() {
-    const { error } = JSON.parse(this.#text());
-    return new EngineError(error.code, error.message);
+    return EngineError.of(JSON.parse(this.#text()).error);
   }
 }

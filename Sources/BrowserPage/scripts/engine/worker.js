@@ -219,7 +219,7 @@ const actions = {
         return { result: engine.checkResult(stored) };
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
-        return { refused: error.message };
+        return { refused: error.messages };
       }
     });
   },
@@ -278,9 +278,9 @@ onmessage = async ({ data: { serial, action, job } }) => {
     const answer = await actions[/** @type {keyof typeof actions} */ (action)](job);
     postMessage({ serial, answer }, { transfer: transferable(answer) });
   } catch (error) {
-    const { message, code, name } = /** @type {any} */ (error);
+    const { message, code, name, messages } = /** @type {any} */ (error);
     // A trap leaves the engine's memory in no known state: the page starts a new worker.
     const broken = name === 'NotReadableError' ? 'unread' : 'broken';
-    postMessage({ serial, failure: { code: error instanceof EngineError ? code : broken, message: String(message) } });
+    postMessage({ serial, failure: { code: error instanceof EngineError ? code : broken, message: String(message), messages } });
   }
 };

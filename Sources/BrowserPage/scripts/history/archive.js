@@ -67,7 +67,7 @@ const THUMBNAIL_BYTES = 200_000;
 
 /**
  * @typedef {import('../types.js').Scan} Scan
- * @typedef {{name: string, flaw?: string, refused?: string}} Broken a record that was left out: the rule that it breaks, or the engine's sentence
+ * @typedef {{name: string, flaw?: string, refused?: import('../types.js').Worded}} Broken a record that was left out: the rule that it breaks, or the engine's sentence
  * @typedef {{added: number, known: number, broken: Broken[]}} Imported
  */
 
@@ -77,7 +77,7 @@ const THUMBNAIL_BYTES = 200_000;
  * the probabilities.
  * @param {import('./database.js').HistoryDatabase} history
  * @param {Blob} file
- * @param {(results: {classes: object[], result: object}[]) => Promise<({result: Partial<import('../types.js').Result>} | {refused: string})[]>} check the engine's
+ * @param {(results: {classes: object[], result: object}[]) => Promise<({result: Partial<import('../types.js').Result>} | {refused: import('../types.js').Worded})[]>} check the engine's
  * @param {(done: number, all: number) => void} [progress]
  * @returns {Promise<Imported>}
  */

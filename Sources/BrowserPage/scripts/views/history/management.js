@@ -7,7 +7,7 @@ import { icon } from '../../icons.js';
 import { confirmAction, message, passphrase } from '../../parts/dialog.js';
 import { ensureHistory, storingFailed } from '../../parts/saving.js';
 import { t } from '../../texts.js';
-import { failureWords } from '../../wording.js';
+import { failureWords, inLanguage } from '../../wording.js';
 
 /**
  * @typedef {import('../../types.js').Row} Row
@@ -110,7 +110,7 @@ function brokenWords(broken) {
   const more = broken.length - SHOWN_BROKEN;
   return [t('history.importBroken', { count: broken.length }),
     h('ul', {}, broken.slice(0, SHOWN_BROKEN).map(({ name, flaw, refused }) => h('li', {},
-      refused === undefined ? t('history.brokenItem', { name, flaw: flaw ?? '' }) : [`${name}: `, h('span', { lang: 'en' }, refused)]))),
+      refused === undefined ? t('history.brokenItem', { name, flaw: flaw ?? '' }) : `${name}: ${inLanguage(refused)}`))),
     ...(more > 0 ? [t('history.brokenMore', { count: more })] : [])];
 }
 

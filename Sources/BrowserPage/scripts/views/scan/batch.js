@@ -12,7 +12,7 @@ import { currentScan, isStale, sortedItems, unsavedItems } from '../../state.js'
 import { store } from '../../store.js';
 import { listOrdered, listStopped } from '../../transitions.js';
 import { t } from '../../texts.js';
-import { failureWords, riskWords } from '../../wording.js';
+import { failureWords, inLanguage, riskWords } from '../../wording.js';
 
 /**
  * @typedef {import('../../state.js').Item} Item
@@ -119,7 +119,7 @@ function tableWords({ table, items }) {
   if (!table) return null;
   const { name, used, columns, notes } = table;
   return message(used < items.length || !columns ? 'warning' : 'notice', t('batch.tableUsed', { name, used, all: items.length }),
-    columns ? null : t('batch.tableEmpty'), notes.length > 0 ? h('ul', { lang: 'en' }, notes.map((note) => h('li', {}, note))) : null);
+    columns ? null : t('batch.tableEmpty'), notes.length > 0 ? h('ul', {}, notes.map((note) => h('li', {}, inLanguage(note)))) : null);
 }
 
 /** The photograph of the list that was changed and not analysed again. */
