@@ -41,8 +41,10 @@ def is_timms(name):
 
 def timm():
     """The module, imported when a network of its own is asked for: that takes seconds."""
-    import timm
-
+    try:
+        import timm
+    except (ImportError, RuntimeError) as error:  # the second where torchvision is for another build of torch
+        raise ValueError(f"timm, which defines this network, cannot be imported: {error}") from error
     return timm
 
 

@@ -18,14 +18,23 @@ def network_class(architecture):
 def build_model(config, dropout=0.0):
     """The network of a config.json, whose padding and epsilon count whatever is usual for its name; random weights.
 
-    A network of timm is timm's own: it takes images alone.
+    A network of timm is timm's own.
     """
     name = config["architecture"]
     if is_timms(name):
-        return timm().create_model(name, num_classes=len(config["classes"]))
+        return timm_network(name, len(config["classes"]), config["preprocessing"]["size"])
     convention = Convention(padding_of(name, config["padding"]), config["batch_norm_epsilon"])
     model = network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
     return make_quantized(model, config) if config.get("precision") == QUANTIZED else model
+
+
+def timm_network(name, classes, size):
+    """A network of timm, which is handed metadata as the others are and has no use for it."""
+    has_positions = name.startswith(("vit_", "deit"))
+    network = timm().create_model(name, num_classes=classes, **({"img_size": size} if has_positions else {}))
+    forward = network.forward
+    network.forward = lambda image, metadata=None: forward(image)
+    return network
 
 
 def build_config(architecture, classes, fusion=True, size=380, name=None, version="1.0.0", padding=None):

@@ -8,7 +8,6 @@ import torch
 from safetensors.torch import load_file
 from safetensors.torch import save as save_safetensors
 
-from dermafusion_training.model.architecture import is_timms
 from dermafusion_training.model.build import build_model
 
 ABSTENTION_PREFIX = "abstention."  # tensors beside the network's, see evaluation/abstention_fit.py
@@ -71,13 +70,13 @@ def load_folder(folder):
         raise CheckpointError(f"{folder}: config.json is not of this package; export --checkpoint makes one that is")
     if "task" in config:
         raise CheckpointError(f"{folder}: a multi-label model, which only the program runs")
-    if is_timms(config["architecture"]):
-        raise CheckpointError(f"{folder}: {config['architecture']} is a network of timm, which only the program runs")
     model = build_model(config)
     state = load_file(Path(folder) / "model.safetensors")
     if "abstention" in config:
         state = {name: tensor for name, tensor in state.items() if not name.startswith(ABSTENTION_PREFIX)}
     check_against(expected_tensors(config), state)
+    if POSITIONS in state and state[POSITIONS].shape != model.state_dict()[POSITIONS].shape:
+        raise CheckpointError(f"{folder}: {POSITIONS} is for images of another size; only the program resamples it")
     model.load_state_dict({name: tensor.float() for name, tensor in state.items()}, strict=False)
     return config, model.eval()
 
