@@ -97,6 +97,17 @@ def test_a_storage_that_never_answers_leaves_the_page_usable(visit):
     on.page.get_by_text("The history is off").wait_for()
 
 
+def test_an_engine_that_never_answers_is_said(visit):
+    """As a policy of the browser or another program may have it: a worker that starts and does nothing."""
+    on = visit(
+        script="""window.Worker = class { postMessage() {} terminate() {} };
+          const later = window.setTimeout; window.setTimeout = (call, time, ...rest) => later(call, time === 120000 ? 300 : time, ...rest);""",
+        ready=False,
+    )
+    on.page.get_by_text("the engine did not start within two minutes").first.wait_for()
+    assert on.page.get_by_text("Getting the model ready").count() == 0
+
+
 def test_a_storage_that_answers_late_takes_what_was_kept_meanwhile(visit):
     on = visit()
     on.scan()

@@ -6,6 +6,7 @@ import { EngineError } from './module.js';
  * takes half a minute. The answer of a younger one is dropped.
  */
 const PATIENCE = 2000;
+const START = 120_000;
 
 /** The serial numbers of a worker's first messages and of the last of them; those of requests begin at 1. */
 const PREPARE = -1;
@@ -113,6 +114,7 @@ export class EngineClient {
         else resolve(data.answer.description);
       };
       worker.onerror = (event) => reject(new EngineError('model', event.message || 'the engine did not start'));
+      setTimeout(() => reject(new EngineError('model', 'the engine did not start within two minutes')), START);
     });
     loaded.catch(() => {});
     const { engine, configuration, weights, weightsByteCount } = this.#sources;
