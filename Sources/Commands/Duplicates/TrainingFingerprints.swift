@@ -188,13 +188,16 @@ struct ModelSight: Sendable {
   ) throws(DermaFusionError) -> Sighting {
     let picture = ComparedPicture(try PixelImage(decoding: bytes, frame: frame, limits: limits), content: "")
     let sides = Set(
-      index.matches(of: picture, turnsCutouts: false).compactMap {
-        TrainingList.Side(rawValue: entries[$0.place].source)
-      })
+      index.matches(of: picture, turnsCutouts: false).filter { $0.agreement >= Self.leastAgreement }
+        .compactMap { TrainingList.Side(rawValue: entries[$0.place].source) })
     return Sighting(
       side: [.training, .duplicate, .validation].first(where: sides.contains),
       fingerprint: picture.fingerprint)
   }
+
+  /// Higher than for ``matches(of:threadCount:progress:)``, which a person looks through: of a cut photograph few bits are
+  /// compared, and another one can agree to 0.91.
+  private static let leastAgreement = 0.94
 
   /// A photograph as its pixels tell it.
   struct Sighting {
