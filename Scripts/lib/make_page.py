@@ -304,6 +304,13 @@ def main() -> None:
     for name in ("config.json", "model.safetensors"):
         if not (options.model / name).is_file():
             sys.exit(f"error: {options.model}: there is no {name}; name a model's folder, not an ensemble's")
+    config = json.loads((options.model / "config.json").read_text())
+    mode = (config.get("pretrained_cfg") or config.get("preprocessing") or {}).get("crop_mode", "center")
+    if mode != "center":
+        sys.exit(
+            f"error: {options.model}/config.json: crop_mode is {mode!r}; the page shows a square of the photograph, "
+            "so it must be 'center'"
+        )
 
     if options.site:
         write_site(options.site, page(options.engine, options.model, options.worker, is_site=True))

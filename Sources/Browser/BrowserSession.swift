@@ -18,6 +18,8 @@ final class BrowserSession {
   var models: [LoadedModel?] = []
   /// The maps of the last explanation.
   private var maps: [ActivationMap] = []
+  /// The side of what the network saw of the last image, as a share of the centre square's.
+  private var cropShare: Float = 1
   /// What the last call that hands out memory points into.
   private var memory: UnsafeMutableRawPointer?
 
@@ -58,6 +60,11 @@ final class BrowserSession {
     request.explains = true
     let answer = try classifier(handle).run(request, on: image)
     maps = answer.maps
+    if case .timm(.center, let share) = try classifier(handle).configuration.preprocessing.framing {
+      cropShare = Float(share)
+    } else {
+      cropShare = 1
+    }
     return (answer.json, Int32(maps.count))
   }
 
@@ -65,7 +72,20 @@ final class BrowserSession {
   func mapValues(_ index: Int32, isStretched: Bool) -> UnsafeMutableRawPointer? {
     guard maps.indices.contains(Int(index)) else { return nil }
     let map = maps[Int(index)]
-    return keep(isStretched ? map.values : map.placedValues)
+    return keep(isStretched ? map.values : inSquare(map.placedValues, size: map.size))
+  }
+
+  /// A map of what the network saw, over the whole centre square: 0 where the network saw nothing.
+  private func inSquare(_ values: [Float], size: Int) -> [Float] {
+    if cropShare == 1 { return values }
+    // For each line the one of the map that lies there; nil outside.
+    let lines = (0..<size).map { line -> Int? in
+      let place = ((Float(line) + 0.5) / Float(size) - 0.5) / cropShare + 0.5
+      return place >= 0 && place < 1 ? Int(place * Float(size)) : nil
+    }
+    return lines.flatMap { row in
+      lines.map { column in row.flatMap { row in column.map { values[row * size + $0] } } ?? 0 }
+    }
   }
 
   func preprocess(

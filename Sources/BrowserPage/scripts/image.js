@@ -38,9 +38,7 @@ export async function mayShowPreview(blob) {
   return /^(II[*+]\0|MM\0[*+]|II(U\0|R[OS])|MMOR|II\x1a\0\0\0HEAP|FUJIFILMCCD-RAW|FOVb|\0MRM|....ftypcrx )/s.test(start);
 }
 
-/**
- * @param {{width: number, height: number}} size
- */
+/** @param {{width: number, height: number}} size */
 function refuseTooMany({ width, height }) {
   if (width * height > MAX_PIXELS) {
     throw new EngineError('too_many_pixels', `${width}x${height} pixels are more than the page opens`);

@@ -2,7 +2,9 @@
 """What the checks of the browser page share: Chromium, an opened page, and what must never happen on it."""
 
 import base64
+import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -221,10 +223,19 @@ def visit(browser):
         assert each.complaints == []
 
 
-def run_program(*arguments: str) -> str:
+def run_program(*arguments: str, model: Path = MODEL) -> str:
     """The standard output of the command line."""
-    done = subprocess.run([str(PROGRAM), *arguments, "--model", str(MODEL)], capture_output=True, text=True, check=True)
+    done = subprocess.run([str(PROGRAM), *arguments, "--model", str(model)], capture_output=True, text=True, check=True)
     return done.stdout
+
+
+def build_page(folder: Path, model: Path, *where: str | Path) -> None:
+    """Makes a page of the shipped page's engine and a model; `folder` is for files on the way."""
+    text = re.search(r'id="engine-module">([^<]*)<', SHIPPED_PAGE.read_text()).group(1)
+    engine = folder / "engine.wasm"
+    engine.write_bytes(gzip.decompress(base64.b64decode(text)))
+    command = [ROOT / "Scripts/lib/make_page.py", "--engine", engine, "--model", model, *where]
+    subprocess.run([sys.executable, *command], check=True, capture_output=True)
 
 
 @pytest.fixture

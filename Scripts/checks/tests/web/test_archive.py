@@ -295,6 +295,9 @@ def test_a_refused_record_is_told_in_the_readers_language(visit, tmp_path):
     archive = tmp_path / "history.jsonl"
     archive.write_text("\n".join([head, json.dumps(record)]))
     on.page.get_by_role("button", name="Deutsch").click()
+    # The view is drawn anew, with another field for the file.
+    on.page.get_by_role("heading", name="Verlauf").first.wait_for()
+    on.wait_until_shown()
     on.page.set_input_files("[data-role=import]", archive)
     on.page.get_by_text("a false sum").first.wait_for()
     told = on.page.locator(".message.warning").inner_text()

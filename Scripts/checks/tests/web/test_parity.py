@@ -9,7 +9,19 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import FIXTURES, MODEL, PATIENCE, PICTURES, SHIPPED_PAGE, base64_of, launch_arguments, run_program
+from conftest import (
+    FIXTURES,
+    MODEL,
+    PATIENCE,
+    PICTURES,
+    SHIPPED_PAGE,
+    Visit,
+    base64_of,
+    build_page,
+    launch_arguments,
+    run_program,
+)
+from small_model import write_small_model
 
 # Within this the page's logits equal the command line's where the pixels are the same.
 TOLERANCE = 1e-4
@@ -71,8 +83,6 @@ class QuietFiles(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def page(browser):
-    from conftest import Visit
-
     opened = Visit(browser, file=SHIPPED_PAGE)
     yield opened.page
     opened.close()
@@ -129,6 +139,36 @@ def test_logits_equal_the_command_lines(page, differences, tmp_path, name):
         assert result["summary"] == expected["summary"]
     else:
         assert name in OTHER_DECODER or name.endswith(".jpg"), f"the pixels of a PNG differ: {differences[name]}"
+
+
+def test_a_transform_of_timm_gives_the_command_lines_answer(browser, tmp_path):
+    """timm's evaluation resizes the whole photograph before it cuts, and the map covers what is left."""
+    model = write_small_model(tmp_path / "model")
+    config = json.loads((model / "config.json").read_text())
+    config["preprocessing"] |= {"crop_mode": "center", "crop_pct": 0.75, "interpolation": "bicubic"}
+    config["preprocessing"]["color_constancy"] = {"method": "none"}
+    (model / "config.json").write_text(json.dumps(config))
+    build_page(tmp_path, model, "--output", tmp_path / "page.html")
+    path = FIXTURES / "checks.png"
+    expected = json.loads(run_program("classify", str(path), "--format", "json", model=model))
+    run_program("gradcam", str(path), "--raw", str(tmp_path / "map.npy"), model=model)
+    opened = Visit(browser, file=tmp_path / "page.html")
+    try:
+        result = opened.page.evaluate(CLASSIFY, [path.name, base64_of(path), {}])["result"]
+        heatmap = """async ([text, placement]) => {
+          const { values } = await window.dermafusion.heatmap(new Blob([bytesOf(text)]), { placement });
+          return [Math.sqrt(values.length), [...values]];
+        }"""
+        maps = {name: opened.page.evaluate(heatmap, [base64_of(path), name]) for name in ("stretched", "centres")}
+    finally:
+        opened.close()
+    for name, value in expected["logits"].items():
+        assert abs(result["logits"][name] - value) <= TOLERANCE, f"{name}: {result['logits']} and {expected['logits']}"
+    stretched, placed = (np.reshape(values, (width, width)) for width, values in maps.values())
+    assert np.abs(stretched - np.load(tmp_path / "map.npy")).max() <= TOLERANCE
+    border = placed.copy()
+    border[8:56, 8:56] = 0
+    assert placed.max() > 0 and border.max() == 0, "the map reaches beyond what the network saw"
 
 
 def test_most_images_are_decoded_alike(differences):

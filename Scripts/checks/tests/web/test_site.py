@@ -1,17 +1,13 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
 """The page as a site of one's own: installable, opened again without a network, and no more talkative than the file."""
 
-import base64
-import gzip
 import json
 import os
 import re
-import subprocess
-import sys
 
 import make_page
 import pytest
-from conftest import FIXTURES, MODEL, ROOT, SHIPPED_PAGE
+from conftest import FIXTURES, MODEL, SHIPPED_PAGE, build_page
 from PIL import Image
 from playwright.sync_api import expect
 from servers import Files, served
@@ -21,11 +17,7 @@ from servers import Files, served
 def site(tmp_path_factory):
     """The site of the page's own engine and model."""
     folder = tmp_path_factory.mktemp("site")
-    engine = folder / "engine.wasm"
-    text = re.search(r'id="engine-module">([^<]*)<', SHIPPED_PAGE.read_text()).group(1)
-    engine.write_bytes(gzip.decompress(base64.b64decode(text)))
-    command = [ROOT / "Scripts/lib/make_page.py", "--engine", engine, "--model", MODEL, "--site", folder / "site"]
-    subprocess.run([sys.executable, *command], check=True, capture_output=True)
+    build_page(folder, MODEL, "--site", folder / "site")
     return folder / "site"
 
 

@@ -64,30 +64,33 @@ export async function unreadable(blob) {
 }
 
 /**
- * A square of a photograph, as it is; one with a side above MAX_SQUARE is reduced.
+ * A part of a photograph, as it is; one whose shorter side is above MAX_SQUARE is reduced.
  * @param {Photograph} photograph
- * @param {import('../types.js').Square} square
+ * @param {{left: number, top: number, side?: number, width?: number, height?: number}} area a square, or both sides
  */
-function cutOut({ bitmap }, { left, top, side }) {
-  const target = Math.min(side, MAX_SQUARE);
-  const canvas = new OffscreenCanvas(target, target);
+function cutOut({ bitmap }, { left, top, side = 0, width = side, height = side }) {
+  const scale = Math.min(1, MAX_SQUARE / Math.min(width, height));
+  const canvas = new OffscreenCanvas(Math.round(width * scale), Math.round(height * scale));
   const context = canvas.getContext('2d', { willReadFrequently: true });
   if (!context) throw new EngineError('memory', 'the browser gives no canvas');
-  context.imageSmoothingEnabled = target < side;
+  context.imageSmoothingEnabled = scale < 1;
   context.imageSmoothingQuality = 'high';
-  context.drawImage(bitmap, left, top, side, side, 0, 0, target, target);
-  return { canvas, context, target };
+  context.drawImage(bitmap, left, top, width, height, 0, 0, canvas.width, canvas.height);
+  return { canvas, context };
 }
 
 /**
- * The pixels of a square of a photograph, for the engine.
+ * The pixels of a square of a photograph, for the engine. A transform that crops by itself gets all for the centre square.
  * @param {Photograph} photograph
  * @param {import('../types.js').Square} square
- * @returns {ImageData}
+ * @param {boolean} crops whether the model's transform does
  */
-export function cut(photograph, square) {
-  const { canvas, context, target } = cutOut(photograph, square);
-  const pixels = context.getImageData(0, 0, target, target);
+export function cut(photograph, square, crops) {
+  const { width, height } = photograph;
+  const centre = centreSquare(photograph);
+  const takesAll = crops && square.left === centre.left && square.top === centre.top && square.side === centre.side;
+  const { canvas, context } = cutOut(photograph, takesAll ? { left: 0, top: 0, width, height } : square);
+  const pixels = context.getImageData(0, 0, canvas.width, canvas.height);
   // Its memory is given back now rather than when the browser gets to it.
   canvas.width = canvas.height = 0;
   return pixels;

@@ -1,6 +1,4 @@
-/**
- * The engine, as Sources/Browser exports it. Every call blocks; bytes go in and out of the module's memory.
- */
+/** The engine, as Sources/Browser exports it. Every call blocks; bytes go in and out of the module's memory. */
 
 /** What the engine refuses, or what became of it. */
 export class EngineError extends Error {

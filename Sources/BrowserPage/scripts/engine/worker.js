@@ -18,6 +18,7 @@ let engine;
 let files;
 /** @type {import('../types.js').Description} */
 let description;
+let crops = false; // whether the model's transform cuts the square by itself, as timm's does
 
 /**
  * The photograph that was decoded last. A request for another lets go of it.
@@ -82,7 +83,7 @@ function requestOf(job, { digest }) {
  */
 async function classified(job, more) {
   const opened = await photographOf(job.source);
-  const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph));
+  const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph), crops);
   spare();
   return engine.classify(pixels, { ...requestOf(job, opened), ...more }).result;
 }
@@ -96,6 +97,8 @@ const actions = {
     starting = (async () => EngineModule.create(await inflated(bytesOf(job.engine))))();
     starting.catch(() => {});
     const configuration = bytesOf(job.configuration);
+    const { preprocessing, pretrained_cfg: settings } = JSON.parse(new TextDecoder().decode(configuration));
+    crops = Boolean(settings || preprocessing?.crop_mode);
     files = { bytes: new Uint8Array(configuration.length + job.weightsByteCount), configurationCount: configuration.length, count: configuration.length };
     files.bytes.set(configuration);
     return {};
@@ -141,7 +144,7 @@ const actions = {
     const started = performance.now();
     const opened = await photographOf(job.source);
     const square = job.square ?? centreSquare(opened.photograph);
-    const pixels = cut(opened.photograph, square);
+    const pixels = cut(opened.photograph, square, crops);
     const { left, top, side } = square;
     const picture = job.picture ? await part(opened.photograph, { left, top, width: side, height: side }, Math.min(1, job.picture / side)) : null;
     // Before the engine takes memory of its own.
@@ -192,7 +195,7 @@ const actions = {
     if (!facts) {
       const opened = await photographOf(job.source);
       explained = undefined;
-      const { maps } = engine.explain(cut(opened.photograph, square), {
+      const { maps } = engine.explain(cut(opened.photograph, square, crops), {
         ...requestOf(job, opened), classes: job.class === 'top' ? 'top' : [job.class], method: job.method,
         ...(job.layer ? { layer: job.layer } : {}), ...(job.trust ? { trust: true } : {}),
       });
@@ -229,7 +232,7 @@ const actions = {
    * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
   async pixels(job) {
     const { photograph } = await photographOf(job.source);
-    const pixels = cut(photograph, job.square ?? centreSquare(photograph));
+    const pixels = cut(photograph, job.square ?? centreSquare(photograph), crops);
     return { width: pixels.width, height: pixels.height, data: pixels.data };
   },
 

@@ -33,9 +33,7 @@ export function scanSummary(scan, thumbnail) {
   ];
 }
 
-/**
- * The pictures of scans in lists. They are read when they are drawn, those of one drawing together.
- */
+/** The pictures of scans in lists. They are read when they are drawn, those of one drawing together. */
 export function thumbnails() {
   const addresses = blobAddresses();
   /** @type {Map<HTMLElement, string>} */

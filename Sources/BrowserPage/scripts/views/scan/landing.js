@@ -94,9 +94,7 @@ async function lastScan(pictures) {
     h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, pictures.of(scan.id))));
 }
 
-/**
- * @param {HTMLElement} notes
- */
+/** @param {HTMLElement} notes */
 async function pasteFromClipboard(notes) {
   try {
     for (const item of await navigator.clipboard.read()) {
