@@ -42,6 +42,7 @@ def test_photographs_dropped_on_an_unsaved_result_ask_first(visit):
     on.scan()
     drop(page, NAMES)
     page.get_by_role("dialog", name="Discard this result?").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.locator(".result")).to_have_count(1)
     drop(page, NAMES[:1])
     page.get_by_role("dialog").get_by_role("button", name="Discard").click()
