@@ -9,13 +9,18 @@ from playwright.sync_api import expect
 from test_answers import BETWEEN
 
 
+def history_of_one_scan(on, folder):
+    """The file of a history with one scan."""
+    on.scan()
+    on.save()
+    on.go("history")
+    archive = folder / "history.jsonl"
+    archive.write_text(on.export_history())
+    return archive
+
+
 def test_export_and_import_carry_everything(visit, tmp_path):
-    first = visit()
-    first.scan()
-    first.save()
-    first.go("history")
-    archive = tmp_path / "history.jsonl"
-    archive.write_text(first.export_history())
+    archive = history_of_one_scan(visit(), tmp_path)
     lines = archive.read_text().splitlines()
     assert json.loads(lines[0]) == {"format": "dermafusion-history", "version": 1, "scans": 1}
     flawed = json.loads(lines[1]) | {"id": "0" * 32, "name": "flawed.jpg", "result": {"summary": "?"}}
@@ -56,13 +61,7 @@ SLOW_DATABASE = """
 
 
 def test_an_import_while_the_history_is_turned_on_waits_and_asks_nothing(visit, tmp_path):
-    first = visit()
-    first.scan()
-    first.save()
-    first.go("history")
-    archive = tmp_path / "history.jsonl"
-    archive.write_text(first.export_history())
-
+    archive = history_of_one_scan(visit(), tmp_path)
     second = visit(script=SLOW_DATABASE)
     second.go("history")
     second.page.get_by_role("button", name="Turn the history on").click()
@@ -188,12 +187,7 @@ def test_a_full_disk_during_an_import_tells_how_much_was_stored(visit, tmp_path)
 
 
 def test_an_empty_history_is_not_called_empty_while_it_is_filled(visit, tmp_path):
-    first = visit()
-    first.scan()
-    first.save()
-    first.go("history")
-    archive = tmp_path / "history.jsonl"
-    archive.write_text(first.export_history())
+    archive = history_of_one_scan(visit(), tmp_path)
     on = visit(script=BETWEEN)
     page = on.page
     on.go("history")
