@@ -113,8 +113,10 @@ function agree(first, second, keys) {
 /** @type {(first: Metadata, second: Metadata) => boolean} */
 export const sameMetadata = (first, second) => agree(first, second, ['age', 'sex', 'site']);
 
+/** @type {(first: Square, second: Square) => boolean} */
+export const sameSquare = (first, second) => agree(first, second, ['left', 'top', 'side']);
 /** @type {(first: {metadata: Metadata, square: Square}, second: {metadata: Metadata, square: Square}) => boolean} */
-export const sameInput = (first, second) => sameMetadata(first.metadata, second.metadata) && agree(first.square, second.square, ['left', 'top', 'side']);
+export const sameInput = (first, second) => sameMetadata(first.metadata, second.metadata) && sameSquare(first.square, second.square);
 
 /** @param {Scan} first @param {Scan} second @returns whether the second record tells nothing that the first does not, whenever they were made */
 export function sameRecord(first, second) {

@@ -1,5 +1,6 @@
 import { EngineError } from './module.js';
 import { upright } from './orientation.js';
+import { sameSquare } from '../state.js';
 
 /** Photographs with a longer side are reduced before they are looked at. */
 export const MAX_SIDE = 8000;
@@ -87,8 +88,7 @@ function cutOut({ bitmap }, { left, top, side = 0, width = side, height = side }
  */
 export function cut(photograph, square, crops) {
   const { width, height } = photograph;
-  const centre = centreSquare(photograph);
-  const takesAll = crops && square.left === centre.left && square.top === centre.top && square.side === centre.side;
+  const takesAll = crops && sameSquare(square, centreSquare(photograph));
   const { canvas, context } = cutOut(photograph, takesAll ? { left: 0, top: 0, width, height } : square);
   const pixels = context.getImageData(0, 0, canvas.width, canvas.height);
   // Its memory is given back now rather than when the browser gets to it.
