@@ -16,7 +16,7 @@ const scan = (/** @type {object} */ changes = {}) => ({
 /** What the engine answers to what is entered. */
 const answer = (/** @type {any} */ { work }, /** @type {object} */ probabilities = { mel: 0.25, nv: 0.75 }) => ({
   scan: scan({ id: work.id, result: { ...scan().result, probabilities, metadata: { ...work.metadata, missing: [] } }, square: { ...work.square, width: 600, height: 400, moved: work.moved } }),
-  picture: {}, maps: [], milliseconds: { decode: 1, engine: 1 }, metadata: work.metadata, square: work.square, input: work.input, run: work.running,
+  picture: {}, maps: [], milliseconds: { decode: 1, engine: 1 }, metadata: work.metadata, square: work.square, run: work.running,
 });
 const opened = () => page.opened(page.FIRST, page.workOf(photograph('a.jpg'), 'a', square));
 const answered = (/** @type {any} */ state) => {

@@ -59,7 +59,7 @@ export function closePhotograph({ preview }) {
  * @returns {Promise<Outcome>}
  */
 export async function classify(work, group = 'analysis') {
-  const { photograph, id, metadata, square, moved, origin, input, running } = work;
+  const { photograph, id, metadata, square, moved, origin, running } = work;
   const side = group === 'list' ? THUMBNAIL_SIDE : PICTURE_SIDE;
   const answer = await app.engine.request('classify', { ...jobOf(work, work), picture: side, summaries: true }, group);
   const picture = drawn(answer.picture, side);
@@ -71,7 +71,7 @@ export async function classify(work, group = 'analysis') {
     square: squareInPhotograph(square, moved, photograph, origin), reduced: photograph.reduced,
     lesion: work.lesion.trim(), note: work.note, kept: origin ? 'square' : 'whole', thumbnail: await blobOf(drawn(picture, THUMBNAIL_SIDE), 'image/jpeg', 0.8),
   };
-  return { scan, picture, maps: answer.maps, milliseconds: answer.milliseconds, metadata, square, input, run: running };
+  return { scan, picture, maps: answer.maps, milliseconds: answer.milliseconds, metadata, square, run: running };
 }
 
 /**

@@ -2,9 +2,6 @@
  * The state of the page, and what follows from it. README.md tells the story, transitions.js what can happen, and store.js holds
  * the one state of the page.
  *
- * Versions are numbers that the state gives out, each once. Equal versions mean equal content: what was answered is out of date
- * where its input has another version than what is entered now, and is saved where the history has its record's version.
- *
  * @typedef {import('./types.js').Metadata} Metadata
  * @typedef {import('./types.js').Square} Square
  * @typedef {import('./types.js').Scan} Scan
@@ -17,7 +14,7 @@
  * @property {Work | null} work the photograph that is being worked on
  * @property {List | null} list several photographs
  * @property {Looking} looking what the person looks for in the history
- * @property {number} version the last that was given out
+ * @property {number} runs how many analyses and lists were begun; each has its number
  *
  * @typedef {{name: string, error: unknown}} Problem
  *
@@ -42,14 +39,12 @@
  * @property {boolean} valid whether the metadata may be analysed
  * @property {Square} square
  * @property {boolean} moved
- * @property {number} input the version of metadata and square
  * @property {string} lesion what the person calls it
  * @property {string} note
  * @property {number} running the number of the analysis under way; 0 for none
  * @property {unknown} failure why the last analysis gave nothing
  * @property {Outcome | null} outcome
- * @property {number} record the version of outcome, lesion and note together
- * @property {{version: number, scan: Scan} | null} stored the record as the history has it
+ * @property {Scan | null} stored the record as the history has it
  *
  * @typedef {object} Outcome what the engine answered, and to what
  * @property {Scan} scan
@@ -58,7 +53,6 @@
  * @property {{decode: number, engine: number}} milliseconds
  * @property {Metadata} metadata
  * @property {Square} square
- * @property {number} input
  * @property {number} run the number of its analysis
  *
  * @typedef {object} List several photographs, classified one after the other
@@ -94,7 +88,7 @@ export function nothingKnown() {
 
 /** @type {State} */
 export const FIRST = {
-  place: 'scan', replaced: false, opening: null, problem: null, work: null, list: null, version: 0,
+  place: 'scan', replaced: false, opening: null, problem: null, work: null, list: null, runs: 0,
   looking: { query: '', risk: '', site: '', grouped: false, count: PAGE, chosen: [] },
 };
 
@@ -129,13 +123,13 @@ export function sameRecord(first, second) {
 }
 
 /** @param {Work} work @returns whether what the person entered since is not in the result */
-export function isStale({ outcome, input }) {
-  return outcome !== null && outcome.input !== input;
+export function isStale(work) {
+  return work.outcome !== null && !sameInput(work, work.outcome);
 }
 
 /** @param {Work} work @returns whether the outcome lies in the history as it is */
-export function isSaved({ outcome, record, stored }) {
-  return outcome !== null && record === stored?.version;
+export function isSaved(work) {
+  return work.outcome !== null && work.stored !== null && sameRecord(work.stored, recordOf(work));
 }
 
 /** @param {Work} work @returns whether something would be lost with it */

@@ -1,4 +1,4 @@
-import { isSaved, isStale, nearestPlace, nothingKnown, PAGE, recordOf, sameInput, sameMetadata, sameRecord } from './state.js';
+import { isSaved, isStale, nearestPlace, nothingKnown, PAGE, recordOf, sameMetadata, sameRecord } from './state.js';
 
 /**
  * Everything that can happen to the page. A transition takes the state and what happened and returns the next state; it changes
@@ -55,8 +55,7 @@ export function openingFailed(state, problem) {
 
 /** @param {State} state @param {Work} work @returns {State} */
 export function opened(state, work) {
-  const version = state.version + 1;
-  const next = { ...state, opening: null, version, work: { ...work, input: version } };
+  const next = { ...state, opening: null, work };
   return work.item ? next : moved(next, `scan/${work.step}`);
 }
 
@@ -70,7 +69,7 @@ export function opened(state, work) {
 export function workOf(photograph, id, square) {
   return {
     photograph, id, square, created: '', item: null, origin: null, step: 'review', known: nothingKnown(), metadata: nothingKnown(), valid: true,
-    moved: false, input: 0, lesion: '', note: '', running: 0, failure: null, outcome: null, record: 0, stored: null,
+    moved: false, lesion: '', note: '', running: 0, failure: null, outcome: null, stored: null,
   };
 }
 
@@ -85,7 +84,7 @@ export function workOfItem(photograph, whole, { id, metadata, scan, saved }) {
   const work = { ...workOf(photograph, id, whole), item: id, known: metadata, metadata };
   if (!scan) return work;
   const { lesion, note, created, square: { left, top, side, moved: isMoved } } = scan;
-  return { ...work, lesion, note, created, square: { left, top, side }, moved: isMoved, stored: saved ? { version: -1, scan } : null };
+  return { ...work, lesion, note, created, square: { left, top, side }, moved: isMoved, stored: saved ? scan : null };
 }
 
 /**
@@ -100,7 +99,7 @@ export function workOfScan(photograph, square, scan) {
   const known = { age, sex, site };
   return {
     ...workOf({ ...photograph, reduced }, id, square), step: 'details', created, lesion, note, known, metadata: known, moved: scan.square.moved,
-    origin: kept === 'square' ? scan.square : null, stored: { version: -1, scan },
+    origin: kept === 'square' ? scan.square : null, stored: scan,
   };
 }
 
@@ -117,12 +116,7 @@ export function discarded(state, place) {
  * @returns {State}
  */
 export function entered(state, changes) {
-  if (!state.work) return state;
-  const work = { ...state.work, ...changes };
-  // What was answered already has its version again when it is entered again.
-  if (work.outcome && sameInput(work, work.outcome)) return { ...state, work: { ...work, input: work.outcome.input } };
-  const version = state.version + 1;
-  return { ...state, version, work: { ...work, input: version } };
+  return state.work ? { ...state, work: { ...state.work, ...changes } } : state;
 }
 
 /** @param {State} state @param {Partial<Pick<Work, 'lesion' | 'note'>>} words @returns {State} */
@@ -133,8 +127,8 @@ export function wrote(state, words) {
 /** @param {State} state @returns {State} */
 export function runBegun(state) {
   if (!state.work) return state;
-  const version = state.version + 1;
-  return moved({ ...state, version, work: { ...state.work, running: version, failure: null, step: 'result' } }, 'scan/result');
+  const runs = state.runs + 1;
+  return moved({ ...state, runs, work: { ...state.work, running: runs, failure: null, step: 'result' } }, 'scan/result');
 }
 
 /** @param {State} state @returns {State} */
@@ -156,17 +150,26 @@ export function answered(state, outcome) {
 }
 
 /**
+ * Something was found out about the result later.
+ * @param {State} state
+ * @param {number} run the analysis that it belongs to
+ * @param {(scan: Scan) => Partial<Scan>} found what it changes
+ */
+function learned(state, run, found) {
+  const { work } = state;
+  if (work?.outcome?.run !== run) return state;
+  const { outcome } = work;
+  return recorded(state, { ...work, outcome: { ...outcome, scan: { ...outcome.scan, ...found(outcome.scan) } } });
+}
+
+/**
  * What age, sex and place did to the result.
  * @param {State} state
  * @param {number} run the analysis that it belongs to
  * @param {import('./types.js').Result['metadataShares']} metadataShares
- * @returns {State}
  */
 export function effectLearned(state, run, metadataShares) {
-  const { work } = state;
-  if (!work?.outcome || work.outcome.run !== run) return state;
-  const { scan } = work.outcome;
-  return recorded(state, { ...work, outcome: { ...work.outcome, scan: { ...scan, result: { ...scan.result, metadataShares } } } });
+  return learned(state, run, ({ result }) => ({ result: { ...result, metadataShares } }));
 }
 
 /**
@@ -175,37 +178,27 @@ export function effectLearned(state, run, metadataShares) {
  * @param {number} run the analysis that the map belongs to
  * @param {string} lesionClass
  * @param {import('./types.js').Trust} trust
- * @returns {State}
  */
 export function mapChecked(state, run, lesionClass, trust) {
-  const { work } = state;
-  if (!work?.outcome || work.outcome.run !== run) return state;
-  const { scan } = work.outcome;
-  return recorded(state, { ...work, outcome: { ...work.outcome, scan: { ...scan, trust: { ...scan.trust, [lesionClass]: trust } } } });
+  return learned(state, run, (scan) => ({ trust: { ...scan.trust, [lesionClass]: trust } }));
 }
 
 /** @param {State} state @param {Scan} scan what lies in the history now @returns {State} */
 export function stored(state, scan) {
-  const version = state.version + 1;
-  const next = changedItem({ ...state, version }, scan.id, { scan, saved: true });
-  return next.work?.id === scan.id ? recorded(next, { ...next.work, stored: { version, scan } }) : next;
+  const next = changedItem(state, scan.id, { scan, saved: true });
+  return next.work?.id === scan.id ? recorded(next, { ...next.work, stored: scan }) : next;
 }
 
 /**
- * Gives the work's record its version, and the list what was answered for its photograph.
+ * The work has another record: a photograph of the list has it too.
  * @param {State} state
  * @param {Work} work
  * @returns {State}
  */
 function recorded(state, work) {
-  if (!work.outcome) return { ...state, work };
-  const scan = recordOf(work);
-  const isStored = work.stored !== null && sameRecord(work.stored.scan, scan);
-  const version = isStored ? state.version : state.version + 1;
-  const next = { ...work, record: isStored && work.stored ? work.stored.version : version };
-  const all = { ...state, version, work: next };
-  if (!work.item || isStale(next)) return all;
-  return changedItem(all, work.item, { scan, saved: isSaved(next), metadata: work.outcome.metadata, status: 'done', error: null });
+  const next = { ...state, work };
+  if (!work.outcome || !work.item || isStale(work)) return next;
+  return changedItem(next, work.item, { scan: recordOf(work), saved: isSaved(work), metadata: work.outcome.metadata, status: 'done', error: null });
 }
 
 // The list.
@@ -229,8 +222,8 @@ export function listBegun(state, files) {
 
 /** @param {State} state @returns {State} */
 export function listStarted(state) {
-  const version = state.version + 1;
-  return changedList({ ...state, version }, { running: version });
+  const runs = state.runs + 1;
+  return changedList({ ...state, runs }, { running: runs });
 }
 
 /** @param {State} state @returns {State} what is running still ends; what waits is left */
