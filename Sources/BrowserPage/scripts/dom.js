@@ -81,6 +81,16 @@ export function fileName(name) {
   return name.split(/(?<=[\s._-])/).flatMap((part, index) => (index === 0 ? [part] : [document.createElement('wbr'), part]));
 }
 
+/**
+ * The first heading has the focus, so that what comes next is read and the keyboard goes on from there.
+ * @param {HTMLElement} root
+ */
+export function focusHeading(root) {
+  const heading = root.querySelector('h1');
+  heading?.setAttribute('tabindex', '-1');
+  (heading ?? root).focus({ preventScroll: true });
+}
+
 let counter = 0;
 
 /**

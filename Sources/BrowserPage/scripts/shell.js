@@ -1,5 +1,5 @@
 import { app } from './app.js';
-import { h, replace } from './dom.js';
+import { focusHeading, h, replace } from './dom.js';
 import { icon, mark } from './icons.js';
 import { openFiles } from './actions.js';
 import { isTable } from './files.js';
@@ -29,14 +29,8 @@ const main = h('main', { id: 'main', tabindex: -1 });
 let navigation = h('nav');
 /** @type {View | undefined} */
 let current;
-/** The place of the view that is shown, and the place that the address was written for. */
+/** The place of the view that is shown. */
 let shown = '';
-let followed = '';
-/**
- * The screen that is shown, or on its way.
- * @type {ReturnType<typeof screenOf>}
- */
-let screen = [''];
 /** How far down each list was, by its place, to return there. */
 const scrolled = new Map();
 
@@ -66,7 +60,7 @@ function failedView(error) {
     title: t('shell.failed'),
     content: h('div', { class: 'view stack wide' }, h('h1', {}, t('shell.failed')), message('danger', failureWords(error)),
       h('div', { class: 'row' },
-        h('button', { class: 'button primary', onclick: () => show({ focus: true }) }, icon('refresh'), t('common.retry')),
+        h('button', { class: 'button primary', onclick: () => show(true) }, icon('refresh'), t('common.retry')),
         h('a', { class: 'button', href: '#scan' }, t('scan.title')))),
   };
 }
@@ -78,32 +72,22 @@ function followAddress() {
   if (location.hash && location.hash.slice(1) !== store.state.place) history.replaceState(null, '', `#${store.state.place}`);
 }
 
-/** Draws what has changed: the address, what the tab of the scan leads to, and the view where another screen is due. */
-function followState() {
-  const { state } = store;
-  // The address is written when the state leads elsewhere, and left alone while the person is on the way to another place.
-  if (state.place !== followed) {
-    followed = state.place;
-    if (location.hash.slice(1) !== state.place) {
-      if (state.replaced) history.replaceState(null, '', `#${state.place}`);
-      else location.hash = state.place;
-    }
-  }
-  const due = screenOf(state);
-  if (due.length !== screen.length || due.some((part, index) => part !== screen[index])) show({ focus: true });
-  else markTab(state.place);
+/** The state leads elsewhere: the address follows. Otherwise it is left alone, for the person may be on the way to another place. */
+function writeAddress() {
+  const { place, replaced } = store.state;
+  if (location.hash.slice(1) === place) return;
+  if (replaced) history.replaceState(null, '', `#${place}`);
+  else location.hash = place;
 }
 
 let turn = 0;
 
 /**
  * Shows the screen of the state.
- * @param {{focus?: boolean}} [options] `focus`: whether the heading is read next
+ * @param {boolean} [focus] whether the heading is read next
  */
-async function show(options = {}) {
-  const { focus = false } = options;
+async function show(focus = false) {
   const wanted = store.state.place;
-  screen = screenOf(store.state);
   turn += 1;
   const mine = turn;
   main.ariaBusy = 'true';
@@ -129,42 +113,33 @@ async function show(options = {}) {
   document.title = `${view.title} · DermaFusion`;
   replace(main, view.content);
   main.ariaBusy = 'false';
-  const arrived = store.state.place;
-  markTab(arrived);
-  const isElsewhere = shown !== arrived;
+  markTab();
   const left = shown;
-  shown = arrived;
-  if (isElsewhere && returns(left, arrived)) return;
+  shown = store.state.place;
+  const isElsewhere = shown !== left;
+  if (isElsewhere && returns(left)) return;
   if (focus || isElsewhere) window.scrollTo(0, 0);
-  if (focus || isElsewhere || (hadFocus && !main.contains(document.activeElement))) focusHeading();
+  if (focus || isElsewhere || (hadFocus && !main.contains(document.activeElement))) focusHeading(main);
 }
 
 /**
  * Restores the scroll position when a person returns to the list from one of its scans.
  * @param {string} left
- * @param {string} arrived
  */
-function returns(left, arrived) {
-  if (arrived !== 'history' || !/^(history|compare|lesion)\//.test(left)) return false;
+function returns(left) {
+  if (shown !== 'history' || !/^(history|compare|lesion)\//.test(left)) return false;
   window.scrollTo(0, scrolled.get('history') ?? 0);
   const link = [...main.querySelectorAll('a')].find(({ hash }) => hash === `#${left}`);
   if (link) {
     link.focus({ preventScroll: true });
     link.scrollIntoView({ block: 'nearest' });
-  } else focusHeading();
+  } else focusHeading(main);
   return true;
 }
 
-/** The first heading has the focus, so that what comes next is read and the keyboard goes on from there. */
-function focusHeading() {
-  const heading = main.querySelector('h1');
-  heading?.setAttribute('tabindex', '-1');
-  (heading ?? main).focus({ preventScroll: true });
-}
-
-/** @param {string} wanted */
-function markTab(wanted) {
-  const [first] = wanted.split('/');
+/** Marks the tab of the place, and says what the tab of the scan leads to. */
+function markTab() {
+  const [first] = store.state.place.split('/');
   const tab = ['compare', 'lesion'].includes(first) ? 'history' : first;
   for (const link of navigation.querySelectorAll('a')) {
     if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page');
@@ -220,11 +195,11 @@ export function showShell(isFirst = false) {
   history.scrollRestoration = 'manual';
   acceptFiles();
   followAddress();
-  shown = followed = store.state.place;
-  if (isOpen) show();
-  else {
-    isOpen = true;
-    show({ focus: isFirst });
-    store.listen(followState);
-  }
+  shown = store.state.place;
+  show(!isOpen && isFirst);
+  if (isOpen) return;
+  isOpen = true;
+  store.watch(({ place }) => [place], writeAddress);
+  store.watch(screenOf, () => show(true));
+  store.listen(markTab);
 }

@@ -34,6 +34,20 @@ export const store = {
     listeners.add(listener);
     return () => { listeners.delete(listener); };
   },
+
+  /**
+   * @param {(state: State) => unknown[]} select
+   * @param {() => void} listener called after each change of one of the values that are selected
+   * @returns {() => void} ends it
+   */
+  watch(select, listener) {
+    let seen = select(state);
+    return store.listen(() => {
+      const before = seen;
+      seen = select(state);
+      if (seen.length !== before.length || seen.some((value, index) => value !== before[index])) listener();
+    });
+  },
 };
 
 /**

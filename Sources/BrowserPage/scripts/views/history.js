@@ -1,5 +1,5 @@
 import { app } from '../app.js';
-import { h, replace } from '../dom.js';
+import { focusHeading, h, replace } from '../dom.js';
 import { icon } from '../icons.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { tell } from '../parts/saving.js';
@@ -13,7 +13,6 @@ import { importButton, management } from './history/management.js';
  * @typedef {object} HistoryPage
  * @property {() => Promise<void>} draw reads the history again and shows it
  * @property {(...content: Node[]) => void} note tells something over the list
- * @property {() => void} focusHeading
  * @property {HTMLElement} root
  * @property {ReturnType<typeof thumbnails>} thumbnails
  */
@@ -24,14 +23,7 @@ export async function historyView() {
   const root = h('div', { class: 'view stack wide' });
   const pictures = thumbnails();
   /** @type {HistoryPage} */
-  const page = {
-    root, thumbnails: pictures, draw, note: (...content) => replace(notes, ...content),
-    focusHeading() {
-      const title = root.querySelector('h1');
-      title?.setAttribute('tabindex', '-1');
-      title?.focus({ preventScroll: true });
-    },
-  };
+  const page = { root, thumbnails: pictures, draw, note: (...content) => replace(notes, ...content) };
 
   let turn = 0;
   let shown = '';
@@ -56,7 +48,7 @@ export async function historyView() {
         broken.length > 0 ? brokenRecords(page, broken) : null,
         rows.length > 0 ? scanList(page, rows) : empty(), management(page, rows));
     }
-    if (hadFocus && !root.contains(document.activeElement)) page.focusHeading();
+    if (hadFocus && !root.contains(document.activeElement)) focusHeading(root);
   }
 
   // Another tab may have changed the history meanwhile.

@@ -1,5 +1,5 @@
 import { app } from '../../app.js';
-import { h, replace, uniqueID } from '../../dom.js';
+import { focusHeading, h, replace, uniqueID } from '../../dom.js';
 import { icon } from '../../icons.js';
 import { bodyCounts } from '../../parts/body-map.js';
 import { confirmAction } from '../../parts/dialog.js';
@@ -139,7 +139,7 @@ function scanRow(page, scan, chosen) {
  * @param {HistoryPage} page
  * @param {Row} scan
  */
-async function deleteScan({ root, draw, focusHeading }, scan) {
+async function deleteScan({ root, draw }, scan) {
   if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
   const place = [...root.querySelectorAll('.scan-row')].findIndex((each) => each.querySelector('a')?.hash === `#history/${scan.id}`);
   await app.history.delete([scan.id]);
@@ -148,7 +148,7 @@ async function deleteScan({ root, draw, focusHeading }, scan) {
   // The keyboard goes on at the scan that has taken the deleted one's place.
   const rows = root.querySelectorAll('a.scan-card');
   if (rows.length > 0) /** @type {HTMLElement} */ (rows[Math.min(place, rows.length - 1)]).focus();
-  else focusHeading();
+  else focusHeading(root);
 }
 
 /**

@@ -32,7 +32,6 @@ export function result(work) {
   const stale = h('div', { 'aria-live': 'polite' });
   const why = uniqueID('stale');
   let saving = false;
-  let shown = '';
   const save = h('button', { class: 'button primary', onclick: async () => {
     if (save.getAttribute('aria-disabled') === 'true') return;
     saving = true;
@@ -51,10 +50,6 @@ export function result(work) {
   function mark() {
     const current = now();
     const [isOld, isKept] = [isStale(current), isSaved(current)];
-    const marks = [isOld, isKept, saving, current.valid, current.stored !== null].join();
-    // Typing changes nothing here. So a screen reader repeats nothing, and the focus stays.
-    if (marks === shown) return;
-    shown = marks;
     panel.element.classList.toggle('stale', isOld);
     again.disabled = !current.valid;
     replace(stale, isOld ? message('warning', h('p', { id: why }, t('result.stale'))) : null);
@@ -82,7 +77,9 @@ export function result(work) {
   panel.mapReady.then(loadEffect).then(showEffect, showEffect);
   if (maps === null) app.announce(t('heatmap.failed'));
   mark();
-  return { leave: store.listen(mark), content: h('div', { class: 'stack wide' }, progress('result'),
+  // Typing changes nothing of this. So a screen reader repeats nothing, and the focus stays.
+  const marks = () => [isStale(now()), isSaved(now()), now().valid, now().stored !== null];
+  return { leave: store.watch(marks, mark), content: h('div', { class: 'stack wide' }, progress('result'),
     h('div', { class: 'row spread' }, h('h1', {}, t('result.title')),
       store.state.list ? h('button', { class: 'button plain', onclick: backToList }, icon('back'), t('batch.back')) : null),
     stale, panel.element,
