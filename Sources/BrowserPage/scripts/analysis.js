@@ -2,6 +2,7 @@ import { app } from './app.js';
 import { EngineError } from './engine/module.js';
 import { blobOf, drawn, probe } from './image.js';
 import { squareInPhotograph } from './parts/crop-geometry.js';
+import { outcomeOf } from './state.js';
 
 /**
  * What the page asks of the engine for one photograph.
@@ -75,27 +76,29 @@ export async function classify(work, group = 'analysis') {
 }
 
 /**
- * The heatmap of a class for what was answered.
- * @param {Work} work
- * @param {string} lesionClass
- * @param {boolean} trust whether the map is checked
+ * What the engine is asked about a result.
+ * @param {import('./types.js').Job} job what was answered
+ * @param {import('./types.js').Result} result
  */
-export function requestMap(work, lesionClass, trust) {
-  return app.engine.request('map', { ...jobOf(work, outcomeOf(work)), class: lesionClass, method: 'gradcam', trust }, 'map');
+export function questionsAbout(job, { model }) {
+  return {
+    /**
+     * @param {string} lesionClass whose map is wanted
+     * @param {boolean} trust whether the map is checked
+     */
+    async map(lesionClass, trust) {
+      const { model: own } = await app.engine.ready;
+      if (own.sha256 !== model.sha256) throw new EngineError('other_model', 'another model');
+      return app.engine.request('map', { ...job, class: lesionClass, method: 'gradcam', trust }, 'map');
+    },
+    /** @param {import('./types.js').Metadata} metadata @returns {Promise<Record<string, number>>} what the model would say with it */
+    probabilities: (metadata) => app.engine.request('probabilities', { ...job, metadata }),
+  };
 }
 
 /** @param {Work} work @returns what age, sex and place did to the result */
 export async function requestEffect(work) {
   return (await app.engine.request('effect', jobOf(work, outcomeOf(work)), 'effect')).shares;
-}
-
-/**
- * @param {Work} work
- * @param {import('./types.js').Metadata} metadata
- * @returns {Promise<Record<string, number>>} what the model would say with it
- */
-export function requestProbabilities(work, metadata) {
-  return app.engine.request('probabilities', { ...jobOf(work, outcomeOf(work)), metadata });
 }
 
 /** @param {Work | null} work @returns whether something is known of the patient, and not yet what it did to the result */
@@ -105,18 +108,12 @@ export function lacksEffect(work) {
     && app.description?.metadataUsed === true;
 }
 
-/** @param {Work} work */
-function outcomeOf({ outcome }) {
-  if (!outcome) throw new Error('there is no result yet');
-  return outcome;
-}
-
 /**
  * @param {Work} work
  * @param {{square: import('./types.js').Square, metadata: import('./types.js').Metadata}} input
  * @returns {import('./types.js').Job}
  */
-function jobOf({ photograph: { source, name } }, { square, metadata }) {
+export function jobOf({ photograph: { source, name } }, { square, metadata }) {
   return { source, name, square, metadata };
 }
 

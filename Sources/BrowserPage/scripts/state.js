@@ -137,10 +137,15 @@ function hasUnsaved(work) {
   return work.outcome ? !isSaved(work) || isStale(work) : !sameMetadata(work.metadata, work.known);
 }
 
-/** @param {Work} work @returns {Scan} the outcome with what the person wrote beside it */
-export function recordOf({ outcome, lesion, note }) {
+/** @param {Work} work */
+export function outcomeOf({ outcome }) {
   if (!outcome) throw new Error('there is no result yet');
-  return { ...outcome.scan, lesion: lesion.trim(), note };
+  return outcome;
+}
+
+/** @param {Work} work @returns {Scan} the outcome with what the person wrote beside it */
+export function recordOf(work) {
+  return { ...outcomeOf(work).scan, lesion: work.lesion.trim(), note: work.note };
 }
 
 /**
@@ -156,6 +161,11 @@ export function groupsOf(scans) {
     else groups.set(scan.lesion, [scan]);
   }
   return [...groups].map(([lesion, same]) => ({ lesion, scans: same })).sort((first, second) => Number(first.lesion === '') - Number(second.lesion === ''));
+}
+
+/** @param {{created: string}} first @param {{created: string}} second @returns the earlier one comes first */
+export function byTime(first, second) {
+  return Date.parse(first.created) - Date.parse(second.created);
 }
 
 /** @param {Item} item @returns what was answered to what is known of the photograph now; an older answer is not shown, saved or exported */

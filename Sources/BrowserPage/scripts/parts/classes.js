@@ -9,3 +9,13 @@ export function classColor(id, index) {
   const name = id in palette.classes ? id : `other-${index % palette.others.length}`;
   return `var(--class-${name})`;
 }
+
+/**
+ * A model's classes from the likeliest down, each with its place among the model's.
+ * @template {{class: string}} Class
+ * @param {Class[]} classes
+ * @param {Record<string, number>} probabilities
+ */
+export function ranked(classes, probabilities) {
+  return classes.map((each, index) => ({ ...each, index })).sort((first, second) => probabilities[second.class] - probabilities[first.class]);
+}

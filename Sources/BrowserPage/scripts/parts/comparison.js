@@ -1,7 +1,8 @@
-import { h, uniqueID } from '../dom.js';
+import { h } from '../dom.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
 import { wheelFactor } from './crop-geometry.js';
+import { fieldRow, switchRow } from './fields.js';
 import { fingersOn } from './fingers.js';
 import { viewKeys } from './view-keys.js';
 
@@ -26,13 +27,13 @@ export function comparison(photographs, labels) {
   });
   for (const stage of stages) moveBy(stage, view);
 
-  const share = h('input', { class: 'slider', type: 'range', id: uniqueID('share'), min: 0, max: 100, step: 1, value: 50, oninput: () => divide() });
-  const shareRow = h('div', { class: 'field-row', hidden: true }, h('label', { for: share.id }, t('compare.share')), share);
-  const over = h('input', { type: 'checkbox', role: 'switch', class: 'switch', onchange: () => divide() });
+  const share = h('input', { class: 'slider', type: 'range', min: 0, max: 100, step: 1, value: 50, oninput: () => divide() });
+  const shareRow = fieldRow(t('compare.share'), share);
+  let isOver = false;
   function divide() {
-    root.classList.toggle('over', over.checked);
-    shareRow.hidden = !over.checked;
-    later.style.clipPath = over.checked ? `inset(0 0 0 ${100 - Number(share.value)}%)` : '';
+    root.classList.toggle('over', isOver);
+    shareRow.hidden = !isOver;
+    later.style.clipPath = isOver ? `inset(0 0 0 ${100 - Number(share.value)}%)` : '';
     share.setAttribute('aria-valuetext', t('compare.shareValue', { percent: Number(share.value) }));
   }
   const out = h('button', { type: 'button', class: 'button plain square', 'aria-label': t('scan.zoomOut'), onclick: () => view.step(false) }, icon('minus'));
@@ -40,7 +41,10 @@ export function comparison(photographs, labels) {
   view.move(0, 0);
   divide();
   return h('section', { class: 'card stack', 'aria-label': t('compare.photographs') }, root,
-    h('div', { class: 'row spread no-print' }, h('label', { class: 'switch-row' }, over, h('span', {}, t('compare.over'))), h('div', { class: 'row' }, out, closer)),
+    h('div', { class: 'row spread no-print' }, switchRow(t('compare.over'), isOver, (isOn) => {
+      isOver = isOn;
+      divide();
+    }), h('div', { class: 'row' }, out, closer)),
     shareRow, h('p', { class: 'small soft no-print' }, t('compare.hint')));
 }
 

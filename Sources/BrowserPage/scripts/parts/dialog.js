@@ -2,6 +2,7 @@ import facts from '../facts.js';
 import { h, uniqueID } from '../dom.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
+import { labelled } from './fields.js';
 
 /**
  * Opens a dialog over the page. The browser keeps the focus in it and gives it back afterwards.
@@ -87,8 +88,8 @@ const LEAST = 8;
  */
 export async function passphrase(title, text, twice) {
   const fields = (twice ? ['passphrase', 'passphraseAgain'] : ['passphrase']).map((key) => {
-    const input = h('input', { class: 'input', type: 'password', id: uniqueID('passphrase'), autocomplete: twice ? 'new-password' : 'current-password', required: true });
-    return { input, element: h('div', { class: 'stack close' }, h('label', { class: 'label', for: input.id }, t(`history.${key}`)), input) };
+    const input = h('input', { class: 'input', type: 'password', autocomplete: twice ? 'new-password' : 'current-password', required: true });
+    return { input, element: labelled(t(`history.${key}`), input) };
   });
   const [first, second] = fields.map(({ input }) => input);
   const check = () => {

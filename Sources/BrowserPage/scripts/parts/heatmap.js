@@ -1,11 +1,13 @@
 import { app } from '../app.js';
-import { h, replace, uniqueID } from '../dom.js';
+import { h, replace } from '../dom.js';
 import { isCancelled } from '../engine/client.js';
 import { icon } from '../icons.js';
 import { drawn as copyOf } from '../image.js';
 import { className, formatPercent, nameOfClass, t, texts } from '../texts.js';
 import { failureWords } from '../wording.js';
+import { ranked } from './classes.js';
 import { message } from './dialog.js';
+import { fieldRow, switchRow } from './fields.js';
 import { mapCaption, mapChecks } from './map-checks.js';
 import { colourBar, drawMap } from './map-colours.js';
 
@@ -31,8 +33,8 @@ const BESIDE_SIDE = 600;
  * @param {Options} options
  */
 export function heatmap({ photograph, result, classes, request, trustOf, checked, drawn, milliseconds = 250 }) {
-  const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]);
-  let lesionClass = result.prediction?.class ?? ranked[0].class;
+  const order = ranked(classes, result.probabilities);
+  let lesionClass = result.prediction?.class ?? order[0].class;
   // Where the model abstains its map is shown only to who asks for it.
   let visible = !result.abstain;
   /** @type {import('../types.js').MapFacts['status'] | null} */
@@ -86,7 +88,7 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
   }
 
   const controls = mapControls({
-    ranked, lesionClass, visible, pair, probabilities: result.probabilities,
+    order, lesionClass, visible, pair, probabilities: result.probabilities,
     chosen: (id) => { lesionClass = id; load(); }, shown: (isVisible) => { visible = isVisible; describe(); },
   });
   describe();
@@ -162,7 +164,7 @@ function whileHeld(element, changed) {
 /**
  * What chooses the map's class and how much of the photograph is seen.
  * @param {object} options
- * @param {import('../types.js').Scan['classes']} options.ranked the likeliest first
+ * @param {import('../types.js').Scan['classes']} options.order the likeliest first
  * @param {string} options.lesionClass
  * @param {boolean} options.visible
  * @param {ReturnType<typeof stages>} options.pair
@@ -170,25 +172,23 @@ function whileHeld(element, changed) {
  * @param {(lesionClass: string) => void} options.chosen
  * @param {(visible: boolean) => void} options.shown
  */
-function mapControls({ ranked, lesionClass, visible, pair, probabilities, chosen, shown }) {
-  const opacity = h('input', { class: 'slider', type: 'range', id: uniqueID('opacity'), min: 0, max: 100, step: 5, value: 65, oninput: () => setOpacity() });
+function mapControls({ order, lesionClass, visible, pair, probabilities, chosen, shown }) {
+  const opacity = h('input', { class: 'slider', type: 'range', min: 0, max: 100, step: 5, value: 65, oninput: () => setOpacity() });
   const setOpacity = () => {
     pair.overlay.style.opacity = String(Number(opacity.value) / 100);
     opacity.setAttribute('aria-valuetext', `${opacity.value} %`);
   };
-  const picker = h('select', { class: 'input', id: uniqueID('map-class'), onchange: () => chosen(picker.value) },
-    ranked.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass }, `${className(id, name)} (${formatPercent(probabilities[id])})`)));
-  const beside = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: matchMedia(WIDE).matches, onchange: () => pair.showBeside(beside.checked) });
-  const toggle = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: visible, onchange: () => shown(toggle.checked) });
+  const picker = h('select', { class: 'input', onchange: () => chosen(picker.value) },
+    order.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass }, `${className(id, name)} (${formatPercent(probabilities[id])})`)));
+  const isWide = matchMedia(WIDE).matches;
   const isPress = (/** @type {KeyboardEvent} */ { key }) => key === ' ' || key === 'Enter';
   const hold = h('button', { type: 'button', class: 'button', onblur: () => pair.peek(false),
     onkeydown: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(true); }, onkeyup: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(false); } }, t('heatmap.peek'));
   whileHeld(hold, pair.peek);
-  pair.showBeside(beside.checked);
+  pair.showBeside(isWide);
   setOpacity();
   return h('div', { class: 'stack close no-print' },
-    h('div', { class: 'row spread' }, h('label', { class: 'switch-row' }, toggle, h('span', {}, t('heatmap.show'))), hold),
-    h('label', { class: 'switch-row' }, beside, h('span', {}, t('heatmap.beside'))),
-    h('div', { class: 'field-row' }, h('label', { for: opacity.id }, t('heatmap.opacity')), opacity),
-    h('div', { class: 'field-row' }, h('label', { for: picker.id }, t('heatmap.class')), picker));
+    h('div', { class: 'row spread' }, switchRow(t('heatmap.show'), visible, shown), hold),
+    switchRow(t('heatmap.beside'), isWide, pair.showBeside),
+    fieldRow(t('heatmap.opacity'), opacity), fieldRow(t('heatmap.class'), picker));
 }

@@ -1,11 +1,13 @@
 import facts from '../facts.js';
-import { h, uniqueID } from '../dom.js';
+import { h } from '../dom.js';
 import { className, formatDate, formatPercent, nameOfClass, t } from '../texts.js';
 import { riskWords, summary } from '../wording.js';
+import { ranked } from './classes.js';
 import { disclaimer, openDialog } from './dialog.js';
+import { labelled } from './fields.js';
 import { verdict } from './map-checks.js';
 import { copyOf, printOnPaper } from './report.js';
-import { metadataList } from './result-panel.js';
+import { metadataList } from './result.js';
 
 /** So many classes are named with their probabilities. */
 const NAMED = 3;
@@ -17,9 +19,9 @@ const NAMED = 3;
  * @param {HTMLCanvasElement | null} photograph the square that the model saw
  */
 export async function printLetter(scan, photograph) {
-  const question = h('textarea', { class: 'input', id: uniqueID('question'), rows: 3, maxlength: 600, value: t('letter.defaultQuestion') });
+  const question = h('textarea', { class: 'input', rows: 3, maxlength: 600, value: t('letter.defaultQuestion') });
   const answer = await openDialog(t('letter.title'), [h('p', { class: 'soft' }, t('letter.lead')),
-    h('div', { class: 'stack close' }, h('label', { class: 'label', for: question.id }, t('letter.question')), question)], [
+    labelled(t('letter.question'), question)], [
     { label: t('common.cancel'), value: '' }, { label: t('result.report'), value: 'print', kind: 'primary' }]);
   if (answer === 'print') printOnPaper(letter(scan, photograph, question.value.trim()));
 }
@@ -31,7 +33,6 @@ export async function printLetter(scan, photograph) {
  */
 function letter(scan, photograph, question) {
   const { result, classes, created, lesion, name, note, trust = {} } = scan;
-  const ranked = [...classes].sort((first, second) => result.probabilities[second.class] - result.probabilities[first.class]).slice(0, NAMED);
   const checks = Object.entries(trust).map(([id, found]) => `${nameOfClass(classes, id)}: ${verdict(found)}`);
   return h('article', { class: 'report letter', 'aria-hidden': 'true' },
     disclaimer(),
@@ -41,7 +42,7 @@ function letter(scan, photograph, question) {
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('letter.program')), h('p', {}, `${result.abstain ? '' : `${riskWords(result).word}. `}${summary(result)}`),
-      result.abstain ? null : h('p', { class: 'small' }, ranked.map(({ class: id, name: words }) => `${className(id, words)} ${formatPercent(result.probabilities[id])}`).join(' · ')),
+      result.abstain ? null : h('p', { class: 'small' }, ranked(classes, result.probabilities).slice(0, NAMED).map(({ class: id, name: words }) => `${className(id, words)} ${formatPercent(result.probabilities[id])}`).join(' · ')),
       (checks.length > 0 ? checks : [t('letter.unchecked')]).map((words) => h('p', { class: 'small' }, words))),
     h('p', { class: 'small' }, [t('letter.made', { model: `${result.model.name} ${result.model.version}` }), name, t('report.page', { hash: facts.hash })].join(' · ')));
 }

@@ -4,6 +4,7 @@ import { isCancelled } from '../engine/client.js';
 import { formatNumber, t } from '../texts.js';
 import { failureWords } from '../wording.js';
 import { message } from './dialog.js';
+import { waitingLine } from './pieces.js';
 
 /** @typedef {import('../types.js').Trust} Trust */
 
@@ -78,7 +79,7 @@ export function mapChecks({ request, trustOf, checked, milliseconds }) {
       passed.textContent = t('heatmap.elapsed', { seconds: Math.round(seconds), expected });
     };
     const stop = h('button', { type: 'button', class: 'button', onclick: () => app.engine.cancel('map') }, t('common.cancel'));
-    replace(box, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('heatmap.checking'), passed), bar, h('div', {}, stop));
+    replace(box, waitingLine(t('heatmap.checking'), passed), bar, h('div', {}, stop));
     stop.focus({ preventScroll: true });
     tick();
     const timer = setInterval(tick, 500);

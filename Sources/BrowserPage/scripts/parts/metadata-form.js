@@ -108,14 +108,14 @@ function ageWords(age) {
 }
 
 /**
- * What is known, in words.
+ * What is known, in words: names and values.
  * @param {{age: number | null, sex: string, site: string}} metadata
  */
 export function metadataWords({ age, sex, site }) {
   return [
-    { label: t('metadata.age'), value: age === null ? t('metadata.notGiven') : t('metadata.years', { count: age }) },
-    { label: t('metadata.sex'), value: t(`metadata.sexes.${sex}`) },
-    { label: t('metadata.site'), value: site === 'unknown' ? t('metadata.notGiven') : siteName(site) },
+    [t('metadata.age'), age === null ? t('metadata.notGiven') : t('metadata.years', { count: age })],
+    [t('metadata.sex'), t(`metadata.sexes.${sex}`)],
+    [t('metadata.site'), site === 'unknown' ? t('metadata.notGiven') : siteName(site)],
   ];
 }
 

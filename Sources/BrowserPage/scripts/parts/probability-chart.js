@@ -1,6 +1,7 @@
 import { h, s } from '../dom.js';
 import { className, formatDate, formatPercent, formatWhole, t } from '../texts.js';
-import { classColor } from './palette.js';
+import { classColor, ranked } from './classes.js';
+import { table } from './pieces.js';
 
 /** So many classes have a line. */
 const LINES = 3;
@@ -20,8 +21,8 @@ export function probabilityChart(scans) {
   const width = matchMedia('(min-width: 48rem)').matches ? WIDE : NARROW;
   const { classes, result: { model } } = scans[scans.length - 1];
   const same = scans.filter(({ result }) => result.model.sha256 === model.sha256);
-  const highest = (/** @type {string} */ id) => Math.max(...same.map(({ result }) => result.probabilities[id]));
-  const shown = classes.map((each, index) => ({ ...each, index })).sort((first, second) => highest(second.class) - highest(first.class)).slice(0, LINES);
+  const highest = Object.fromEntries(classes.map(({ class: id }) => [id, Math.max(...same.map(({ result }) => result.probabilities[id]))]));
+  const shown = ranked(classes, highest).slice(0, LINES);
   const times = same.map(({ created }) => Date.parse(created));
   const [first, last] = [times[0], times[times.length - 1]];
   const x = (/** @type {number} */ time) => (last > first ? LEFT + (width - LEFT - RIGHT) * (time - first) / (last - first) : (LEFT + width - RIGHT) / 2);
@@ -41,16 +42,6 @@ export function probabilityChart(scans) {
         s('svg', { class: 'chart-sample', viewBox: '0 0 32 8', 'aria-hidden': 'true' }, s('g', { class: 'chart-line', style: colour(each) }, s('path', { d: 'M0 4H32', 'stroke-dasharray': DASHES[place] || null }))),
         className(each.class, each.name)))),
       same.length < scans.length ? h('p', { class: 'small soft' }, t('lesion.otherModels', { count: scans.length - same.length })) : null,
-      table(same, shown)));
-}
-
-/**
- * @param {Scan[]} scans
- * @param {{class: string, name: string}[]} classes
- */
-function table(scans, classes) {
-  return h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': t('lesion.chart') }, h('table', { class: 'table' },
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('facts.date')), classes.map(({ class: id, name }) => h('th', { scope: 'col' }, className(id, name))))),
-    h('tbody', {}, scans.map(({ created, result }) => h('tr', {}, h('th', { scope: 'row' }, formatDate(created)),
-      classes.map(({ class: id }) => h('td', { class: 'numbers' }, formatPercent(result.probabilities[id]))))))));
+      table({ 'aria-label': t('lesion.chart') }, [t('facts.date'), ...shown.map((each) => className(each.class, each.name))],
+        same.map(({ created, result }) => [formatDate(created), ...shown.map((each) => formatPercent(result.probabilities[each.class]))]))));
 }

@@ -6,8 +6,7 @@ import { disclaimer, openDialog } from './dialog.js';
 import { mapCaption, verdict } from './map-checks.js';
 import { colourBar } from './map-colours.js';
 import { metadataLine } from './metadata-form.js';
-import { metadataList, modelFacts } from './result-panel.js';
-import { bars, headline, setSentence, unreliable } from './result.js';
+import { bars, headline, metadataList, modelFacts, setSentence, unreliable } from './result.js';
 
 /**
  * The map that a report shows, and its class.

@@ -1,9 +1,11 @@
-import { h, s, uniqueID } from '../dom.js';
+import { fileName, h, s, uniqueID } from '../dom.js';
 import { riskIcon } from '../icons.js';
-import { className, currentLanguage, formatPercent, nameOfClass, t } from '../texts.js';
+import { className, currentLanguage, formatDate, formatNumber, formatPercent, nameOfClass, t } from '../texts.js';
 import { abstainReasons, riskWords, summary, warnings } from '../wording.js';
 import { message } from './dialog.js';
-import { classColor } from './palette.js';
+import { classColor, ranked } from './classes.js';
+import { metadataWords } from './metadata-form.js';
+import { factList, table } from './pieces.js';
 
 /**
  * @typedef {import('../types.js').Result} Result
@@ -45,11 +47,9 @@ export function unreliable(result) {
  * @param {Result} order whose likeliest class comes first: two results beside each other have one order
  */
 export function bars(result, classes, order = result) {
-  const ranked = [...classes].sort((first, second) => order.probabilities[second.class] - order.probabilities[first.class]);
   const set = result.abstain ? [] : result.conformalSet ?? [];
-  return h('ul', { role: 'list', class: `bars${result.abstain ? ' unreliable' : ''}` }, ranked.map(({ class: id, name }) => {
+  return h('ul', { role: 'list', class: `bars${result.abstain ? ' unreliable' : ''}` }, ranked(classes, order.probabilities).map(({ class: id, name, index }) => {
     const probability = result.probabilities[id];
-    const index = classes.findIndex((each) => each.class === id);
     return h('li', { class: 'bar' },
       h('span', { class: 'bar-name' }, className(id, name), set.includes(id) ? h('span', { class: 'in-set', title: t(result.conformalCoverage === null ? 'result.inSetShort' : 'result.inSet') }, t('result.inSetShort')) : null),
       h('span', { class: 'bar-value numbers' }, formatPercent(probability)),
@@ -113,13 +113,8 @@ export function metadataEffect(result, classes, temperature) {
   const caption = uniqueID('effect');
   return h('div', { class: 'stack close' },
     h('p', { id: caption }, Math.abs(moved[0].change) < 0.005 ? t('effect.little') : t('effect.strongest', { field: t(`effect.fields.${strongest.field}`) })),
-    h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-labelledby': caption },
-      h('table', { class: 'table' },
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('effect.class')), h('th', { scope: 'col' }, t('effect.alone')), h('th', { scope: 'col' }, t('effect.with')))),
-        h('tbody', {}, moved.map(({ id, name }) => h('tr', {},
-          h('th', { scope: 'row' }, className(id, name)),
-          h('td', { class: 'numbers' }, formatPercent(alone[id])),
-          h('td', { class: 'numbers' }, formatPercent(all[id]), ' ', arrow(all[id] - alone[id]))))))));
+    table({ 'aria-labelledby': caption }, [t('effect.class'), t('effect.alone'), t('effect.with')], moved.map(({ id, name }) => [
+      className(id, name), formatPercent(alone[id]), [formatPercent(all[id]), ' ', arrow(all[id] - alone[id])]])));
 }
 
 /** @param {number} change */
@@ -127,4 +122,27 @@ function arrow(change) {
   if (Math.abs(change) < 0.001) return null;
   return s('svg', { class: 'change', viewBox: '0 0 10 10', role: 'img', 'aria-label': t(change > 0 ? 'effect.more' : 'effect.less') },
     s('path', { d: change > 0 ? 'M5 1.5L9 8H1z' : 'M5 8.5L1 2h8z' }));
+}
+
+/** @param {Result['metadata']} metadata */
+export function metadataList(metadata) {
+  return h('div', { class: 'stack close' },
+    factList(metadataWords(metadata), false),
+    metadata.missing.length > 0 ? h('p', { class: 'small soft' }, t('effect.missing')) : null);
+}
+
+/**
+ * What made the result, to check it by.
+ * @param {import('../types.js').Scan} scan
+ * @param {{milliseconds?: {decode: number, engine: number}, isNamed?: boolean}} options `isNamed`: whether image and date are told here
+ */
+export function modelFacts({ result, square, created, name }, { milliseconds, isNamed = true } = {}) {
+  const rows = [
+    ...(isNamed ? [[t('facts.image'), fileName(name)], [t('facts.date'), formatDate(created)]] : []),
+    [t('facts.imageHash'), h('code', {}, result.imageSHA256 ?? '')],
+    [t('facts.square'), t('facts.squareValue', { side: square.side, left: square.left, top: square.top, width: square.width, height: square.height })],
+    [t('facts.model'), `${result.model.name} ${result.model.version}`], [t('facts.modelHash'), h('code', {}, result.model.sha256)],
+    ...(milliseconds ? [[t('facts.time'), t('facts.timeValue', { decode: formatNumber(milliseconds.decode), engine: formatNumber(milliseconds.engine) })]] : []),
+  ];
+  return factList(rows);
 }

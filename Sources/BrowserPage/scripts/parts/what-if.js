@@ -1,7 +1,8 @@
 import { app } from '../app.js';
-import { h, uniqueID } from '../dom.js';
+import { h } from '../dom.js';
 import { className, formatPercent, t } from '../texts.js';
-import { classColor } from './palette.js';
+import { classColor, ranked } from './classes.js';
+import { fieldRow } from './fields.js';
 
 /** Where the slider stands while no age is given. */
 const UNKNOWN_AGE = 50;
@@ -15,16 +16,15 @@ const UNKNOWN_AGE = 50;
 export function whatIf({ result, classes }, ask) {
   const { probabilities, metadata: { age, sex, site } } = result;
   if (result.abstain) return null;
-  const ranked = classes.map((each, index) => ({ ...each, index })).sort((first, second) => probabilities[second.class] - probabilities[first.class]);
-  const rows = ranked.map(({ class: id, name, index }) => {
+  const rows = ranked(classes, probabilities).map(({ class: id, name, index }) => {
     const value = h('span', { class: 'bar-value numbers' });
     const fill = h('span', { class: 'bar-fill', style: { '--bar': classColor(id, index) } });
     const element = h('li', { class: 'what-if-bar' }, h('span', { class: 'bar-name' }, className(id, name)), value, h('span', { class: 'bar-track', 'aria-hidden': 'true' }, fill));
     return { id, name, value, fill, element };
   });
   const told = h('p', { class: 'strong', role: 'status' });
-  const slider = h('input', { class: 'slider', type: 'range', id: uniqueID('what-if'), min: 0, max: 100, step: 1, value: age ?? UNKNOWN_AGE, oninput: () => move() });
-  const words = h('output', { for: slider.id, class: 'numbers' });
+  const slider = h('input', { class: 'slider', type: 'range', min: 0, max: 100, step: 1, value: age ?? UNKNOWN_AGE, oninput: () => move() });
+  const words = h('output', { class: 'numbers' });
   const back = h('button', { type: 'button', class: 'button plain', onclick: () => {
     slider.value = String(age ?? UNKNOWN_AGE);
     show(probabilities);
@@ -74,7 +74,7 @@ export function whatIf({ result, classes }, ask) {
   show(probabilities);
   const card = h('details', { class: 'card no-print', hidden: true }, h('summary', {}, t('whatIf.title')),
     h('div', { class: 'stack' }, h('p', { class: 'soft' }, t('whatIf.lead')),
-      h('div', { class: 'field-row' }, h('label', { for: slider.id }, t('whatIf.age')), slider, words, back),
+      fieldRow(t('whatIf.age'), slider, words, back),
       told, h('ul', { role: 'list', class: 'what-if-bars' }, rows.map(({ element }) => element))));
   app.engine.ready.then(({ metadataUsed, model }) => { card.hidden = !metadataUsed || model.sha256 !== result.model.sha256; }, () => {});
   return card;

@@ -3,6 +3,7 @@ import facts from '../facts.js';
 import { h, replace } from '../dom.js';
 import { className, formatDate, t, texts } from '../texts.js';
 import { disclaimer, message } from '../parts/dialog.js';
+import { factList } from '../parts/pieces.js';
 import { deleteAll } from './history/management.js';
 import { failureWords } from '../wording.js';
 
@@ -15,7 +16,7 @@ export async function aboutView() {
       [t('facts.modelHash'), h('code', {}, description.model.sha256)], [t('about.classes'), description.classes.map(({ class: id, name }) => className(id, name)).join(', ')],
       [t('about.pageHash'), h('code', {}, facts.hash)],
     ];
-    replace(identity, h('dl', { class: 'facts long' }, rows.map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value)))),
+    replace(identity, factList(rows),
       h('p', { class: 'small soft' }, t('about.pageHashHow')), h('pre', { class: 'command', tabindex: 0, role: 'region', 'aria-label': t('about.pageHash') }, h('code', {}, `sed s/${facts.hash}/${'0'.repeat(64)}/ dermafusion.html | sha256sum`)));
   }, (error) => replace(identity, message('danger', failureWords(error))));
   return {

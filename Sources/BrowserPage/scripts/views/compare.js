@@ -1,11 +1,13 @@
 import { app } from '../app.js';
 import { fileName, h } from '../dom.js';
-import { icon, riskIcon } from '../icons.js';
+import { riskIcon } from '../icons.js';
+import { byTime } from '../state.js';
 import { formatDate, formatDuration, t } from '../texts.js';
 import { riskWords, summary } from '../wording.js';
 import { comparison } from '../parts/comparison.js';
 import { disclaimer, message } from '../parts/dialog.js';
 import { metadataLine } from '../parts/metadata-form.js';
+import { backLink } from '../parts/pieces.js';
 import { bars, unreliable } from '../parts/result.js';
 import { missingRecord, storedScan, storedSquare } from './record.js';
 
@@ -19,7 +21,7 @@ export async function compareView(firstID, secondID) {
   const off = await app.history.state() === 'off';
   const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => storedScan(id)))).flatMap((scan) => scan ?? []);
   if (scans.length < 2) return { title: t('record.missing'), content: missingRecord() };
-  scans.sort((first, second) => Date.parse(first.created) - Date.parse(second.created));
+  scans.sort(byTime);
   const passed = Date.parse(scans[1].created) - Date.parse(scans[0].created);
   const [first, second] = scans;
   const isOneModel = first.result.model.sha256 === second.result.model.sha256;
@@ -38,7 +40,7 @@ export async function compareView(firstID, secondID) {
   return {
     title: t('compare.title'),
     content: h('div', { class: 'view stack wide' },
-      h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
+      backLink('history', t('record.back')),
       h('div', { class: 'stack close' }, h('h1', {}, isOneLesion ? t('compare.of', { name: first.lesion }) : t('compare.title')),
         h('p', { class: 'lead' }, passed < 60_000 ? t('compare.together') : t('compare.between', { duration: formatDuration(passed) }))),
       isOneModel ? null : message('warning', t('compare.models')),

@@ -2,8 +2,9 @@ import facts from '../facts.js';
 import { h, s } from '../dom.js';
 import { icon } from '../icons.js';
 import { formatNumber, formatShare, t, texts } from '../texts.js';
-import { classColor } from '../parts/palette.js';
+import { classColor } from '../parts/classes.js';
 import { disclaimer } from '../parts/dialog.js';
+import { backLink, factList, table } from '../parts/pieces.js';
 
 /** The drawings of the ABCDE rule, in a field of 80 x 80: shapes, each with the class that colours it. */
 const DRAWINGS = {
@@ -24,20 +25,12 @@ function drawing(letter, label) {
 }
 
 /**
- * A value with its interval.
+ * A value with its interval: a share in percent, unless another format is given.
  * @param {{value: number, interval: [number, number] | null}} figure
+ * @param {(value: number) => string} [format]
  */
-function withInterval({ value, interval }) {
-  const number = (/** @type {number} */ each) => formatNumber(each, 2, 2);
-  return interval ? t('learn.interval', { value: number(value), low: number(interval[0]), high: number(interval[1]) }) : number(value);
-}
-
-/**
- * A share with its interval, in percent.
- * @param {{value: number, interval: [number, number] | null}} figure
- */
-function inPercent({ value, interval }) {
-  return interval ? t('learn.interval', { value: formatShare(value), low: formatShare(interval[0]), high: formatShare(interval[1]) }) : formatShare(value);
+function withInterval({ value, interval }, format = formatShare) {
+  return interval ? t('learn.interval', { value: format(value), low: format(interval[0]), high: format(interval[1]) }) : format(value);
 }
 
 function limits() {
@@ -47,14 +40,12 @@ function limits() {
     h('h3', {}, t('learn.figuresTitle')),
     figures ? [
       h('p', {}, t(figures.crossFitted ? 'learn.figuresLead' : 'learn.figuresLeadStored', { n: figures.n, lesions: figures.lesions })),
-      h('dl', { class: 'facts long' }, Object.entries(figures.overall).map(([key, figure]) =>
+      factList(Object.entries(figures.overall).map(([key, figure]) =>
         // An area under a curve is no share of anything; the others are.
-        h('div', {}, h('dt', {}, t(`learn.figures.${key}`)), h('dd', { class: 'numbers' }, (key === 'macroAUROC' ? withInterval : inPercent)(figure))))),
-      h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': t('learn.recallTitle') },
-        h('table', { class: 'table' }, h('caption', {}, t('learn.recallTitle')),
-          h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('effect.class')), h('th', { scope: 'col' }, t('learn.photographs')), h('th', { scope: 'col' }, t('learn.recall')))),
-          h('tbody', {}, Object.entries(figures.recall).map(([id, { n, recall, interval }]) => h('tr', {},
-            h('th', { scope: 'row' }, texts('classes')[id] ?? id), h('td', { class: 'numbers' }, String(n)), h('td', { class: 'numbers' }, inPercent({ value: recall, interval }))))))),
+        [t(`learn.figures.${key}`), h('span', { class: 'numbers' }, withInterval(figure, key === 'macroAUROC' ? (value) => formatNumber(value, 2, 2) : formatShare))])),
+      table({ 'aria-label': t('learn.recallTitle') }, [t('effect.class'), t('learn.photographs'), t('learn.recall')],
+        Object.entries(figures.recall).map(([id, { n, recall, interval }]) => [texts('classes')[id] ?? id, String(n), withInterval({ value: recall, interval })]),
+        t('learn.recallTitle')),
       h('p', { class: 'small soft' }, t('learn.figuresTrust')),
     ] : h('p', {}, t('learn.noFigures')));
 }
@@ -94,14 +85,14 @@ function classPage(id, { kind, short, paragraphs, signs }) {
   return {
     title: name,
     content: h('div', { class: 'view stack wide' },
-      h('div', {}, h('a', { class: 'back-link', href: '#learn' }, icon('back'), t('learn.back'))),
+      backLink('learn', t('learn.back')),
       h('div', { class: 'stack close measure' },
         h('h1', { class: 'row' }, h('span', { class: 'class-dot large', style: { '--bar': classColor(id, 0) }, 'aria-hidden': 'true' }), name),
         h('p', { class: 'lead' }, short), h('p', { class: 'soft' }, kind)),
       h('section', { class: 'card stack' }, h('h2', {}, t('learn.about')), ...paragraphs.map((text) => h('p', { class: 'measure' }, text)),
         h('h3', {}, t('learn.signs')), h('ul', {}, signs.map((sign) => h('li', {}, sign)))),
       recall ? h('section', { class: 'card stack close' }, h('h2', {}, t('learn.howWell')),
-        h('p', {}, t('learn.recallSentence', { value: inPercent({ value: recall.recall, interval: recall.interval }), n: recall.n }))) : null,
+        h('p', {}, t('learn.recallSentence', { value: withInterval({ value: recall.recall, interval: recall.interval }), n: recall.n }))) : null,
       disclaimer()),
   };
 }

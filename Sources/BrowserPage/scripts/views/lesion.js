@@ -1,8 +1,10 @@
 import { app } from '../app.js';
-import { download, fileName, h, uniqueID } from '../dom.js';
+import { download, fileName, h } from '../dom.js';
 import { baseName } from '../exports.js';
 import { icon } from '../icons.js';
 import { disclaimer, message } from '../parts/dialog.js';
+import { fieldRow } from '../parts/fields.js';
+import { backLink } from '../parts/pieces.js';
 import { probabilityChart } from '../parts/probability-chart.js';
 import { scanSummary, thumbnails } from '../parts/scan-summary.js';
 import { calendarOf } from '../reminder.js';
@@ -33,7 +35,7 @@ export async function lesionView(id) {
   return {
     title: name, leave: pictures.forget,
     content: h('div', { class: 'view stack wide' },
-      h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
+      backLink('history', t('record.back')),
       h('div', { class: 'stack close' }, h('h1', { class: 'file-name' }, fileName(name)),
         h('p', { class: 'soft' }, [t('history.scans', { count: scans.length }), passed < 60_000 ? '' : t('lesion.over', { duration: formatDuration(passed) })].filter(Boolean).join(', '))),
       h('ol', { role: 'list', class: 'film-strip', tabindex: 0, 'aria-label': t('lesion.strip') }, rows.map((row) =>
@@ -52,7 +54,7 @@ export async function lesionView(id) {
  * @param {string} name
  */
 function reminder(name) {
-  const months = h('select', { class: 'input', id: uniqueID('months') }, MONTHS.map((count) => h('option', { value: count, selected: count === 3 }, t('lesion.months', { count }))));
+  const months = h('select', { class: 'input' }, MONTHS.map((count) => h('option', { value: count, selected: count === 3 }, t('lesion.months', { count }))));
   const until = () => {
     const day = new Date();
     day.setMonth(day.getMonth() + Number(months.value));
@@ -63,7 +65,7 @@ function reminder(name) {
   months.addEventListener('change', tell);
   tell();
   return h('section', { class: 'card stack' }, h('h2', {}, t('lesion.reminder')), h('p', { class: 'soft' }, t('lesion.reminderLead')),
-    h('div', { class: 'field-row' }, h('label', { for: months.id }, t('lesion.in')), months, date),
+    fieldRow(t('lesion.in'), months, date),
     h('div', {}, h('button', { class: 'button', onclick: () => download(`${baseName(name)}.ics`,
       new Blob([calendarOf({ day: until(), title: t('lesion.event', { name }), text: `${t('compare.caution')} ${app.facts.disclaimer}` })], { type: 'text/calendar' })) },
     icon('export'), t('lesion.calendar'))));

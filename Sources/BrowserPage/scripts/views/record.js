@@ -2,7 +2,8 @@ import { app } from '../app.js';
 import { checkable } from '../history/archive.js';
 import { fileName, h, replace } from '../dom.js';
 import { correctScan } from '../actions.js';
-import { placeOfLesion } from '../state.js';
+import { questionsAbout } from '../analysis.js';
+import { byTime, placeOfLesion } from '../state.js';
 import { go } from '../store.js';
 import { icon } from '../icons.js';
 import { formatDate, t } from '../texts.js';
@@ -10,10 +11,9 @@ import { drawn, probe } from '../image.js';
 import { confirmAction, message } from '../parts/dialog.js';
 import { keptSquare } from '../parts/crop-geometry.js';
 import { keptWords } from '../parts/kept-words.js';
-import { printLetter } from '../parts/letter.js';
-import { printReport } from '../parts/report.js';
+import { backLink } from '../parts/pieces.js';
 import { actionBar } from '../parts/action-bar.js';
-import { exits, resultPanel, wordFields } from '../parts/result-panel.js';
+import { resultPanel, wordFields } from '../parts/result-panel.js';
 import { storingFailed, tell } from '../parts/saving.js';
 import { failureWords } from '../wording.js';
 import { scanSummary, thumbnails } from '../parts/scan-summary.js';
@@ -84,52 +84,28 @@ export async function recordView(id) {
   });
   drawTimeLine();
 
-  /** @type {import('../parts/report.js').ReportMap | null} */
-  let map = null;
-  const ask = askAbout(scan, blob, stored);
+  const { age, sex, site } = scan.result.metadata;
+  const source = { key: `record-${id}`, blob: /** @type {Blob} */ (blob), size: stored?.size };
+  const ask = questionsAbout({ source, name: scan.name, square: stored?.square, metadata: { age, sex, site } }, scan.result);
   const names = [...new Set(rows.map(({ lesion }) => lesion).filter(Boolean))];
   const panel = resultPanel({
-    scan, photograph: stored?.canvas ?? null, request: ask.map,
-    trustOf: (lesionClass) => scan.trust?.[lesionClass], checked: (lesionClass, trust) => keepTrust(scan, lesionClass, trust, say),
-    drawn: (canvas, lesionClass) => { map = canvas && { canvas, class: lesionClass }; },
+    scanOf: () => scan, photograph: stored?.canvas ?? null, request: ask.map, checked: (lesionClass, trust) => keepTrust(scan, lesionClass, trust, say),
     beside: [stored && whatIf(scan, ask.probabilities), wordFields(kept.first, kept.typing, { names, left: kept.store, rows: 4 }, timeLine)],
   });
-  const leaving = exits(() => scan, { report: () => printReport(scan, stored?.canvas ?? null, map), letter: () => printLetter(scan, stored?.canvas ?? null) });
   const isOther = app.description && app.description.model.sha256 !== scan.result.model.sha256;
   const again = blob && h('button', { class: 'button', onclick: () => kept.store().then(() => correct(scan, blob)) }, icon('pencil'), t('record.again'));
   const content = h('div', { class: 'view stack wide' },
-    h('div', {}, h('a', { class: 'back-link', href: '#history' }, icon('back'), t('record.back'))),
+    backLink('history', t('record.back')),
     h('div', { class: 'stack close' }, title, h('p', { class: 'soft' }, formatDate(scan.created))),
     isOther ? message('notice', t('record.otherModel', { name: `${scan.result.model.name} ${scan.result.model.version}` })) : null,
     panel.element,
     h('div', { class: 'row spread no-print' },
-      h('button', { class: 'button danger-plain', onclick: () => deleteRecord(id) }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...leaving.files)),
-    actionBar(t('result.actions'), status, again, leaving.report));
+      h('button', { class: 'button danger-plain', onclick: () => deleteRecord(id) }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...panel.files)),
+    actionBar(t('result.actions'), status, again, panel.report));
   return { title: scan.lesion || scan.name, content, leave: () => {
     kept.leave();
     pictures.forget();
   } };
-}
-
-/**
- * What the engine is asked about a scan of the history.
- * @param {Scan} scan
- * @param {Blob | null} blob
- * @param {Awaited<ReturnType<typeof storedSquare>>} stored
- */
-function askAbout({ id, name, result }, blob, stored) {
-  const { age, sex, site } = result.metadata;
-  const job = { source: { key: `record-${id}`, blob, size: stored?.size }, name, square: stored?.square, metadata: { age, sex, site } };
-  return {
-    /** @param {string} lesionClass @param {boolean} trust whether the map is checked */
-    async map(lesionClass, trust) {
-      const { model } = await app.engine.ready;
-      if (model.sha256 !== result.model.sha256) throw Object.assign(new Error('another model'), { code: 'other_model' });
-      return app.engine.request('map', { ...job, class: lesionClass, method: 'gradcam', trust }, 'map');
-    },
-    /** @param {import('../types.js').Metadata} metadata @returns {Promise<Record<string, number>>} */
-    probabilities: (metadata) => app.engine.request('probabilities', { ...job, metadata }),
-  };
 }
 
 /**
@@ -176,7 +152,6 @@ async function deleteRecord(id) {
  * @param {ReturnType<typeof thumbnails>} pictures
  */
 function timeLineOf(scan, rows, pictures) {
-  const byTime = (/** @type {{created: string}} */ first, /** @type {{created: string}} */ second) => Date.parse(first.created) - Date.parse(second.created);
   // The name may have changed since the row was read.
   const same = scan.lesion ? rows.filter(({ id, lesion }) => id === scan.id || lesion === scan.lesion).map((row) => (row.id === scan.id ? { ...row, lesion: scan.lesion } : row)).sort(byTime) : [];
   if (same.length < 2) return [h('p', { class: 'soft small' }, t('record.timeLineHint'))];

@@ -3,6 +3,7 @@ import { focusHeading, h, replace, uniqueID } from '../../dom.js';
 import { icon } from '../../icons.js';
 import { bodyCounts } from '../../parts/body-map.js';
 import { confirmAction } from '../../parts/dialog.js';
+import { labelled, switchRow } from '../../parts/fields.js';
 import { finder, scanSummary } from '../../parts/scan-summary.js';
 import { groupsOf, PAGE, placeOfLesion } from '../../state.js';
 import { go, store } from '../../store.js';
@@ -70,17 +71,14 @@ export function scanList(page, scans) {
  */
 function filters(scans, seek) {
   const { looking } = store.state;
-  const search = h('input', { class: 'input', type: 'search', id: uniqueID('search'), value: looking.query, autocomplete: 'off',
+  const search = h('input', { class: 'input', type: 'search', value: looking.query, autocomplete: 'off',
     oninput: () => seek({ query: search.value.trim() }) });
-  const risk = h('select', { class: 'input', id: uniqueID('risk'), onchange: () => seek({ risk: risk.value }) },
+  const risk = h('select', { class: 'input', onchange: () => seek({ risk: risk.value }) },
     ['', ...RISKS].map((level) => h('option', { value: level, selected: level === looking.risk },
       level === '' ? t('history.anyRisk') : t(`risk.${level === 'none' ? 'abstain' : level}.word`))));
-  const grouped = h('input', { type: 'checkbox', role: 'switch', class: 'switch', checked: looking.grouped, onchange: () => seek({ grouped: grouped.checked }) });
   return [
-    h('div', { class: 'filters' },
-      h('div', { class: 'stack close' }, h('label', { class: 'label', for: search.id }, t('history.search')), search),
-      h('div', { class: 'stack close' }, h('label', { class: 'label', for: risk.id }, t('history.risk')), risk),
-      h('label', { class: 'switch-row' }, grouped, h('span', {}, t('history.group')))),
+    h('div', { class: 'filters' }, labelled(t('history.search'), search), labelled(t('history.risk'), risk),
+      switchRow(t('history.group'), looking.grouped, (grouped) => seek({ grouped }))),
     h('details', { class: 'card', open: looking.site !== '' }, h('summary', {}, t('history.bodyMap')),
       bodyCounts(scans, looking.site, (site) => seek({ site }))),
   ];

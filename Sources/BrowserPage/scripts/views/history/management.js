@@ -5,6 +5,7 @@ import { exportArchive, importArchive } from '../../history/archive.js';
 import { canSeal, isSealed, seal, unseal } from '../../history/sealed.js';
 import { icon } from '../../icons.js';
 import { confirmAction, message, passphrase } from '../../parts/dialog.js';
+import { filePicker } from '../../parts/fields.js';
 import { ensureHistory, storingFailed } from '../../parts/saving.js';
 import { t } from '../../texts.js';
 import { failureWords, inLanguage } from '../../wording.js';
@@ -61,12 +62,9 @@ export function deleteAll(ids, deleted) {
 
 /** @param {HistoryPage} page */
 export function importButton(page) {
-  const picker = h('input', { type: 'file', accept: '.jsonl,.ndjson,application/x-ndjson', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
-    'data-role': 'import', onchange: async () => {
-      const [file] = picker.files ?? [];
-      picker.value = '';
-      if (file && await ensureHistory()) await importFile(page, file);
-    } });
+  const picker = filePicker({ accept: '.jsonl,.ndjson,application/x-ndjson', 'data-role': 'import' }, async ([file]) => {
+    if (await ensureHistory()) await importFile(page, file);
+  });
   return h('div', {}, picker, h('button', { class: 'button', onclick: () => picker.click() }, icon('import'), t('history.import')));
 }
 

@@ -5,6 +5,7 @@ import { closeList, leaveDetailsOut, openFiles, openItem, runList, saveList, use
 import { rowOf } from '../../history/records.js';
 import { icon, riskIcon } from '../../icons.js';
 import { disclaimer, message } from '../../parts/dialog.js';
+import { fieldRow, filePicker } from '../../parts/fields.js';
 import { metadataLine } from '../../parts/metadata-form.js';
 import { printList } from '../../parts/report.js';
 import { suggestion } from '../../parts/scan-summary.js';
@@ -35,8 +36,11 @@ export function batchList(first) {
   const table = h('div', { 'aria-live': 'polite' });
   const failed = h('div', { class: 'stack', 'aria-live': 'polite' });
   const unfinished = h('div', {});
-  const order = h('select', { class: 'input', id: 'batch-order', onchange: () => store.apply(listOrdered, order.value === 'risk' ? 'risk' : 'given') }, /** @type {const} */ (['given', 'risk']).map((each) => h('option', { value: each, selected: each === first.order }, t(`batch.orders.${each}`))));
-  const [picker, more] = [tablePicker(), photographPicker()];
+  const order = h('select', { class: 'input', onchange: () => store.apply(listOrdered, order.value === 'risk' ? 'risk' : 'given') },
+    /** @type {const} */ (['given', 'risk']).map((each) => h('option', { value: each, selected: each === first.order }, t(`batch.orders.${each}`))));
+  const picker = filePicker({ accept: '.csv,.tsv,text/csv', 'data-role': 'table' }, useTables);
+  // Photographs that are chosen here take the list's place.
+  const more = filePicker({ accept: 'image/*', multiple: true, 'data-role': 'choose' }, openFiles);
   let saving = false;
 
   async function saveAll() {
@@ -69,7 +73,7 @@ export function batchList(first) {
   }, content: h('div', { class: 'stack wide' },
     h('div', { class: 'stack close measure' }, h('h1', {}, t('batch.title')), h('p', { class: 'soft' }, t('batch.lead'))),
     count, bar, table, failed, unfinished, actions, picker, more,
-    h('div', { class: 'field-row' }, h('label', { for: order.id }, t('batch.order')), order), disclaimer(), rows) };
+    fieldRow(t('batch.order'), order), disclaimer(), rows) };
 }
 
 /** @param {Item} item */
@@ -92,23 +96,6 @@ function keepFocus(part, attribute, drawAnew) {
   const focused = part.contains(document.activeElement) ? document.activeElement?.getAttribute(attribute) : null;
   drawAnew();
   if (focused) /** @type {HTMLElement | null} */ (part.querySelector(`[${attribute}="${focused}"]`))?.focus({ preventScroll: true });
-}
-
-function tablePicker() {
-  const picker = h('input', { type: 'file', accept: '.csv,.tsv,text/csv', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'table',
-    onchange: async () => {
-      const files = [...(picker.files ?? [])];
-      picker.value = '';
-      if (files.length > 0) await useTables(files);
-    } });
-  return picker;
-}
-
-/** Photographs that are chosen here take the list's place. */
-function photographPicker() {
-  const picker = h('input', { type: 'file', accept: 'image/*', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', 'data-role': 'choose',
-    onchange: () => openFiles([...(picker.files ?? [])]) });
-  return picker;
 }
 
 /**

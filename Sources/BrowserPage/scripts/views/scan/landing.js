@@ -3,6 +3,8 @@ import { fileName, h, replace } from '../../dom.js';
 import { icon } from '../../icons.js';
 import { cameraObstacle, takePhotograph } from '../../parts/camera.js';
 import { message } from '../../parts/dialog.js';
+import { filePicker } from '../../parts/fields.js';
+import { waitingLine } from '../../parts/pieces.js';
 import { scanSummary, thumbnails } from '../../parts/scan-summary.js';
 import { t } from '../../texts.js';
 import { discardWork, openFiles } from '../../actions.js';
@@ -16,10 +18,8 @@ import { failureWords } from '../../wording.js';
  */
 export async function landing() {
   const pictures = thumbnails();
-  const picker = h('input', { type: 'file', accept: 'image/*,.csv,.tsv', multiple: true, class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
-    'data-role': 'choose', onchange: () => openFiles([...(picker.files ?? [])]) });
-  const phone = h('input', { type: 'file', accept: 'image/*', capture: 'environment', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true',
-    onchange: () => openFiles([...(phone.files ?? [])]) });
+  const picker = filePicker({ accept: 'image/*,.csv,.tsv', multiple: true, 'data-role': 'choose' }, openFiles);
+  const phone = filePicker({ accept: 'image/*', capture: 'environment' }, openFiles);
   const { problem } = store.state;
   const obstacle = cameraObstacle();
   const notes = h('div', { class: 'stack', 'aria-live': 'polite' },
@@ -78,7 +78,7 @@ function underWay() {
 /** What keeps the page from classifying: nothing, time, or an error. */
 function engineState() {
   const box = h('div', { class: 'engine-state', 'aria-live': 'polite' });
-  replace(box, h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.loading')));
+  replace(box, waitingLine(t('scan.loading')));
   app.engine.ready.then(() => replace(box), (error) => replace(box, message('danger', failureWords(error))));
   return box;
 }

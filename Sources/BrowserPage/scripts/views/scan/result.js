@@ -1,5 +1,5 @@
 import { analyse, discardWork, loadEffect, saveWork } from '../../actions.js';
-import { lacksEffect, requestMap, requestProbabilities } from '../../analysis.js';
+import { jobOf, lacksEffect, questionsAbout } from '../../analysis.js';
 import { app } from '../../app.js';
 import { h, replace, uniqueID } from '../../dom.js';
 import { icon } from '../../icons.js';
@@ -7,10 +7,8 @@ import { actionBar } from '../../parts/action-bar.js';
 import { message } from '../../parts/dialog.js';
 import { metadataForm } from '../../parts/metadata-form.js';
 import { whatIf } from '../../parts/what-if.js';
-import { printLetter } from '../../parts/letter.js';
-import { printReport } from '../../parts/report.js';
-import { exits, resultPanel, wordFields } from '../../parts/result-panel.js';
-import { isSaved, isStale, recordOf } from '../../state.js';
+import { resultPanel, wordFields } from '../../parts/result-panel.js';
+import { isSaved, isStale, outcomeOf, recordOf } from '../../state.js';
 import { go, store } from '../../store.js';
 import { entered, mapChecked, wrote } from '../../transitions.js';
 import { t } from '../../texts.js';
@@ -24,11 +22,10 @@ import { progress } from './steps.js';
  * @returns {import('../scan.js').Part}
  */
 export function result(work) {
-  const { picture, milliseconds, maps, run } = /** @type {NonNullable<Work['outcome']>} */ (work.outcome);
+  const outcome = outcomeOf(work);
+  const { picture, milliseconds, maps, run, scan } = outcome;
   /** The work as it is now; the one that this view shows where it has been let go of. */
   const now = () => (store.state.work?.outcome ? store.state.work : work);
-  /** @type {import('../../parts/report.js').ReportMap | null} */
-  let map = null;
   const stale = h('div', { 'aria-live': 'polite' });
   const why = uniqueID('stale');
   let saving = false;
@@ -40,12 +37,9 @@ export function result(work) {
     saving = false;
     mark();
   } });
-  // What leaves the page is what is shown as current.
-  const leaving = exits(() => recordOf(now()), { report: () => printReport(recordOf(now()), picture, map), letter: () => printLetter(recordOf(now()), picture) });
   const next = h('span', {});
   const again = h('button', { class: 'button primary', onclick: analyse }, icon('refresh'), t('result.update'));
   const update = h('div', { class: 'row out-of-date', hidden: true }, h('span', { class: 'row strong' }, icon('warning'), t('result.outOfDate')), again);
-  const bar = actionBar(t('result.actions'), next, update, leaving.report, save);
   /** Shows what is out of date and what is saved. */
   function mark() {
     const current = now();
@@ -55,22 +49,24 @@ export function result(work) {
     replace(stale, isOld ? message('warning', h('p', { id: why }, t('result.stale'))) : null);
     update.hidden = !isOld;
     bar.classList.toggle('stale', isOld);
-    for (const button of [...leaving.files, leaving.report]) button.disabled = isOld;
+    for (const button of [...panel.files, panel.report]) button.disabled = isOld;
     save.setAttribute('aria-disabled', String(saving || isOld || isKept));
     if (isOld) save.setAttribute('aria-describedby', why);
     else save.removeAttribute('aria-describedby');
     replace(save, icon(isKept ? 'check' : 'save'), t(isKept ? 'result.saved' : current.stored ? 'result.saveAgain' : 'result.save'));
     replace(next, isKept && !isOld && !current.item ? h('button', { class: 'button', onclick: () => discardWork() }, icon('scan'), t('result.next')) : null);
   }
+  const ask = questionsAbout(jobOf(work, outcome), scan.result);
   const panel = resultPanel({
-    scan: recordOf(work), photograph: picture, milliseconds, request: (lesionClass, trust) => requestMap(work, lesionClass, trust),
-    trustOf: (lesionClass) => recordOf(now()).trust?.[lesionClass], checked: (lesionClass, trust) => store.apply(mapChecked, run, lesionClass, trust),
-    drawn: (canvas, id) => { map = canvas && { canvas, class: id }; },
+    // What leaves the page is what is shown as current.
+    scanOf: () => recordOf(now()), photograph: picture, milliseconds, request: ask.map,
+    checked: (lesionClass, trust) => store.apply(mapChecked, run, lesionClass, trust),
     beside: [h('details', { class: 'card', open: isStale(work) }, h('summary', {}, t('result.change')),
       metadataForm(app.description, work.metadata, (metadata, valid) => store.apply(entered, { metadata, valid }))),
-    whatIf(recordOf(work), (metadata) => requestProbabilities(work, metadata)),
+    whatIf(scan, ask.probabilities),
     wordFields(work, (words) => store.apply(wrote, words), {})],
   });
+  const bar = actionBar(t('result.actions'), next, update, panel.report, save);
   // The map first: it costs nothing more, what the metadata did costs another run of the network.
   if (lacksEffect(work)) panel.expectEffect();
   const showEffect = () => panel.showEffect(recordOf(now()).result);
@@ -86,7 +82,7 @@ export function result(work) {
     h('div', { class: 'row spread no-print' },
       work.item ? h('span', {}) : h('button', { class: 'button danger-plain', onclick: () => discardWork() }, icon('trash'), t('scan.discard')),
       h('div', { class: 'row' },
-        h('button', { class: 'button', onclick: () => go('scan/review') }, icon('scan'), t('result.square')), ...leaving.files)),
+        h('button', { class: 'button', onclick: () => go('scan/review') }, icon('scan'), t('result.square')), ...panel.files)),
     bar) };
 }
 
