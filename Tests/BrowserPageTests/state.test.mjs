@@ -192,7 +192,7 @@ test('what is answered for a photograph of the list is in the list, and what is 
 });
 
 test('the list is in the order of the risks', () => {
-  let state = page.listOrdered(listOf('a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'), 'risk');
+  let state = page.listChanged(listOf('a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'), { order: 'risk' });
   for (const [name, risk] of [['a.jpg', 'low'], ['c.jpg', 'high']]) {
     const work = page.workOf(photograph(name), name, square);
     const outcome = answer({ work });

@@ -188,7 +188,7 @@ export async function runList() {
     if (!item) break;
     await classifyItem(item);
   }
-  store.apply(happens.listStopped);
+  store.apply(happens.listChanged, { running: 0 });
 }
 
 /** @param {Item} item */
@@ -215,7 +215,7 @@ async function classifyItem(item) {
 export async function useTables(files) {
   const [file] = files;
   try {
-    store.apply(happens.listProblem, null);
+    store.apply(happens.listChanged, { problem: null });
     if (files.length > 1) throw Object.assign(new Error('several tables'), { code: 'several_tables' });
     const list = /** @type {import('./state.js').List} */ (store.state.list);
     const images = list.items.map((item) => item.file.name);
@@ -224,7 +224,7 @@ export async function useTables(files) {
     if (store.state.list?.items.length !== images.length || store.state.list.items[0].id !== list.items[0].id) return;
     store.apply(happens.tableRead, file.name, table);
   } catch (error) {
-    store.apply(happens.listProblem, { name: files.map(({ name }) => name).join(', '), error });
+    store.apply(happens.listChanged, { problem: { name: files.map(({ name }) => name).join(', '), error } });
     return;
   }
   if (!store.state.list.running && store.state.list.items.some(({ status }) => status === 'waiting')) runList();

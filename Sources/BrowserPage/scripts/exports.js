@@ -62,26 +62,20 @@ function cells({ result, classes, created, square, lesion, note, trust = {} }, e
  * @param {string} [disclaimer]
  */
 export function csvOf(scans, endings, failures = [], disclaimer = '') {
-  let header = '';
-  const hasFailures = failures.length > 0;
-  const lines = scans.map((scan) => {
-    const row = cells(scan, endings);
-    const columns = [...row.map(([column]) => column), ...(hasFailures ? ['error'] : [])].join(',');
-    const prefix = columns === header ? '' : `${header ? '\n' : ''}${columns}\n`;
-    header = columns;
-    return `${prefix}${[...row.map(([, value]) => csvCell(value)), ...(hasFailures ? [''] : [])].join(',')}\n`;
-  });
-  if (hasFailures && !header) {
-    header = 'image_id,image,disclaimer,error';
-    lines.push(`${header}\n`);
-  }
+  let text = '';
+  /** @type {string[]} */
+  let columns = [];
+  const add = (/** @type {Map<string, string | number>} */ row, own = [...row.keys()]) => {
+    if (own.join() !== columns.join()) text += `${text && '\n'}${own.join()}\n`;
+    columns = own;
+    text += `${own.map((column) => csvCell(row.get(column) ?? '')).join()}\n`;
+  };
+  for (const scan of scans) add(new Map([...cells(scan, endings), ...(failures.length > 0 ? [/** @type {const} */ (['error', ''])] : [])]));
   for (const { name, error } of failures) {
-    /** @type {Record<string, string>} */
-    const known = { image_id: imageId(name, endings), image: name, disclaimer, error };
-    lines.push(`${header.split(',').map((column) => csvCell(known[column] ?? '')).join(',')}\n`);
+    add(new Map([['image_id', imageId(name, endings)], ['image', name], ['disclaimer', disclaimer], ['error', error]]), columns.length > 0 ? columns : undefined);
   }
   // Excel takes a table without this mark for one in the machine's old encoding.
-  return `\ufeff${lines.join('')}`;
+  return `\ufeff${text}`;
 }
 
 /**

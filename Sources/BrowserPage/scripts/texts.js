@@ -77,26 +77,31 @@ export function t(key, values = {}) {
   });
 }
 
+/** @type {Map<string, any>} */
+const formats = new Map();
+
 /**
- * @param {number} value
- * @param {number} [digits] at most so many after the point
- * @param {number} [least] at least so many
+ * The language's format of a kind. To make one takes fifty times as long as to use it, and a history has thousands of dates.
+ * @template {Intl.NumberFormat | Intl.DateTimeFormat} Format
+ * @template Options
+ * @param {new (language: string, options: Options) => Format} Kind
+ * @param {Options} options
+ * @returns {Format}
  */
+function format(Kind, options) {
+  const key = `${language} ${Kind.name} ${JSON.stringify(options)}`;
+  if (!formats.has(key)) formats.set(key, new Kind(language, options));
+  return formats.get(key);
+}
+
+/** @param {number} value @param {number} [digits] at most so many after the point @param {number} [least] at least so many */
 export function formatNumber(value, digits = 0, least = 0) {
-  return new Intl.NumberFormat(language, { maximumFractionDigits: digits, minimumFractionDigits: least }).format(value);
+  return format(Intl.NumberFormat, { maximumFractionDigits: digits, minimumFractionDigits: least }).format(value);
 }
 
-/**
- * A share of a whole in percent with one decimal.
- * @param {number} share 0...1
- */
-export function formatShare(share) {
-  return new Intl.NumberFormat(language, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(share);
-}
-
-/** @param {number} share 0...1 @returns a share of a whole in whole percent */
-export function formatWhole(share) {
-  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(share);
+/** @param {number} share 0...1 @param {number} [digits] @returns a share of a whole in percent */
+export function formatShare(share, digits = 1) {
+  return format(Intl.NumberFormat, { style: 'percent', minimumFractionDigits: digits, maximumFractionDigits: digits }).format(share);
 }
 
 /**
@@ -115,22 +120,7 @@ export function formatPercent(probability) {
  * @param {boolean} [withTime]
  */
 export function formatDate(date, withTime = true) {
-  return dateFormat(language, withTime).format(new Date(date));
-}
-
-/** @type {Map<string, Intl.DateTimeFormat>} */
-const dateFormats = new Map();
-
-/**
- * To make one takes fifty times as long as to use it, and a history has thousands of dates.
- * @param {string} code a language's
- * @param {boolean} withTime
- */
-function dateFormat(code, withTime) {
-  const key = `${code} ${withTime}`;
-  const format = dateFormats.get(key) ?? new Intl.DateTimeFormat(code, { dateStyle: 'medium', ...(withTime ? { timeStyle: 'short' } : {}) });
-  dateFormats.set(key, format);
-  return format;
+  return format(Intl.DateTimeFormat, { dateStyle: 'medium', timeStyle: withTime ? 'short' : undefined }).format(new Date(date));
 }
 
 /**
@@ -171,5 +161,5 @@ const UNITS = [['year', 365.25 * 86_400_000], ['month', 30.44 * 86_400_000], ['w
  */
 export function formatDuration(milliseconds) {
   const [unit, length] = UNITS.find(([, each]) => milliseconds >= 2 * each) ?? UNITS[UNITS.length - 1];
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(Math.floor(milliseconds / length));
+  return format(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(Math.floor(milliseconds / length));
 }

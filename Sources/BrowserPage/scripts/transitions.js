@@ -37,7 +37,7 @@ export function moved(state, wanted, replaced = false) {
 
 /** @param {State} state @param {{name: string}} opening @returns {State} */
 export function openingBegun(state, opening) {
-  return changedList({ ...state, opening, problem: null, work: null }, { problem: null });
+  return listChanged({ ...state, opening, problem: null, work: null }, { problem: null });
 }
 
 /** @param {State} state @returns {State} */
@@ -49,7 +49,7 @@ export function openingCancelled(state) {
 export function openingFailed(state, problem) {
   const ended = { ...state, opening: null };
   // A photograph of the list fails where it was asked for.
-  if (state.list && state.place === 'scan/list') return changedList(ended, { problem });
+  if (state.list && state.place === 'scan/list') return listChanged(ended, { problem });
   return { ...moved(ended, 'scan'), problem };
 }
 
@@ -203,15 +203,15 @@ function recorded(state, work) {
 
 // The list.
 
-/** @param {State} state @param {Partial<List>} changes @returns {State} */
-function changedList(state, changes) {
+/** @param {State} state @param {Partial<List>} changes `running: 0` stops it: what is running still ends, what waits is left @returns {State} */
+export function listChanged(state, changes) {
   return state.list ? { ...state, list: { ...state.list, ...changes } } : state;
 }
 
 /** @param {State} state @param {string} id @param {Partial<Item>} changes @returns {State} */
 function changedItem(state, id, changes) {
   if (!state.list?.items.some((item) => item.id === id)) return state;
-  return changedList(state, { items: state.list.items.map((item) => (item.id === id ? { ...item, ...changes } : item)) });
+  return listChanged(state, { items: state.list.items.map((item) => (item.id === id ? { ...item, ...changes } : item)) });
 }
 
 /** @param {State} state @param {{id: string, file: File}[]} files @returns {State} */
@@ -223,22 +223,12 @@ export function listBegun(state, files) {
 /** @param {State} state @returns {State} */
 export function listStarted(state) {
   const runs = state.runs + 1;
-  return changedList({ ...state, runs }, { running: runs });
-}
-
-/** @param {State} state @returns {State} what is running still ends; what waits is left */
-export function listStopped(state) {
-  return changedList(state, { running: 0 });
+  return listChanged({ ...state, runs }, { running: runs });
 }
 
 /** @param {State} state @returns {State} */
 export function listClosed(state) {
   return moved({ ...state, list: null, work: state.work?.item ? null : state.work }, 'scan', true);
-}
-
-/** @param {State} state @param {List['order']} order @returns {State} */
-export function listOrdered(state, order) {
-  return changedList(state, { order });
 }
 
 /** @param {State} state @param {string} id @returns {State} */
@@ -294,7 +284,7 @@ export function tableRead(state, name, { images, missing, notes }) {
     if (sameMetadata(metadata, item.metadata) && item.status !== 'failed') return item;
     return { ...item, metadata, status: /** @type {const} */ ('waiting') };
   });
-  const told = changedList(state, { items, table: { name, used, columns: missing.length < 3, notes }, problem: null });
+  const told = listChanged(state, { items, table: { name, used, columns: missing.length < 3, notes }, problem: null });
   // The photograph of the list that is worked on has the table's facts too, so its result is out of date.
   const known = items.find(({ id }) => id === state.work?.item)?.metadata;
   return known && state.work && !sameMetadata(known, state.work.known) ? entered({ ...told, work: { ...state.work, known } }, { metadata: known, valid: true }) : told;
@@ -303,11 +293,6 @@ export function tableRead(state, name, { images, missing, notes }) {
 /** @param {State} state @param {string} id @returns {State} a photograph whose row cannot be read waits for an answer without the row */
 export function detailsLeftOut(state, id) {
   return changedItem(state, id, { metadata: nothingKnown(), status: 'waiting', error: null });
-}
-
-/** @param {State} state @param {Problem | null} problem @returns {State} */
-export function listProblem(state, problem) {
-  return changedList(state, { problem });
 }
 
 // What is looked for in the history.

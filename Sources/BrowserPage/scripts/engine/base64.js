@@ -1,29 +1,20 @@
 // What lies in the page as base64, and compressed.
 
-/** @param {string} text */
+/** @param {string} text @returns {Uint8Array} */
 export function bytesOf(text) {
-  const ending = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const bytes = new Uint8Array(text.length / 4 * 3 - ending);
-  decodeInto(bytes, text);
+  if ('fromBase64' in Uint8Array) return /** @type {any} */ (Uint8Array).fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
   return bytes;
 }
 
-/**
- * Decodes base64 and returns how many bytes that gave.
- * @param {Uint8Array} bytes where they go
- * @param {string} text
- * @returns {number}
- */
-export function decodeInto(bytes, text) {
-  if ('setFromBase64' in bytes) {
-    const { read, written } = /** @type {any} */ (bytes).setFromBase64(text);
-    if (read < text.length) throw new RangeError(`more than ${bytes.length} bytes`);
-    return written;
-  }
-  const binary = atob(text);
-  if (binary.length > bytes.length) throw new RangeError(`more than ${bytes.length} bytes`);
-  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
-  return binary.length;
+/** @param {Uint8Array} bytes @returns {string} */
+export function base64Of(bytes) {
+  if ('toBase64' in bytes) return /** @type {any} */ (bytes).toBase64();
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 32_768) binary += String.fromCharCode(...bytes.subarray(at, at + 32_768));
+  return btoa(binary);
 }
 
 /**

@@ -3,6 +3,8 @@
  * not turn WebP files.
  */
 
+import { bytesOf } from './base64.js';
+
 const ORIENTATION = 0x0112;
 
 /**
@@ -31,6 +33,19 @@ export function chunkOrientation(content) {
 }
 
 /**
+ * The chunks of a WebP file: kind, start of the chunk and end of its content.
+ * @param {Uint8Array} bytes
+ */
+export function* webpChunks(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 12; at + 8 <= bytes.length;) {
+    const size = view.getUint32(at + 4, true);
+    yield { kind: String.fromCharCode(...bytes.subarray(at, at + 4)), start: at, end: at + 8 + size };
+    at += 8 + size + size % 2;
+  }
+}
+
+/**
  * The orientation of a WebP file; 1 for every other file, and for one whose EXIF cannot be read.
  * @param {Blob} blob
  */
@@ -38,13 +53,8 @@ async function webpOrientation(blob) {
   const start = new TextDecoder('latin1').decode(await blob.slice(0, 12).arrayBuffer());
   if (!start.startsWith('RIFF') || !start.endsWith('WEBP')) return 1;
   const bytes = new Uint8Array(await blob.arrayBuffer());
-  const view = new DataView(bytes.buffer);
   try {
-    for (let at = 12; at + 8 <= bytes.length;) {
-      const size = view.getUint32(at + 4, true);
-      if (view.getUint32(at) === 0x45584946) return chunkOrientation(bytes.subarray(at + 8, at + 8 + size));
-      at += 8 + size + size % 2;
-    }
+    for (const { kind, start, end } of webpChunks(bytes)) if (kind === 'EXIF') return chunkOrientation(bytes.subarray(start + 8, end));
   } catch { /* what cannot be read turns nothing */ }
   return 1;
 }
@@ -55,8 +65,7 @@ const SAMPLE = 'UklGRlAAAABXRUJQVlA4WAoAAAAIAAAAAwAAAQAAVlA4TA8AAAAvA0AAAAcQ/Y/+
 let isTurnedByBrowser;
 
 async function browserTurns() {
-  const bytes = Uint8Array.from(atob(SAMPLE), (letter) => letter.charCodeAt(0));
-  const bitmap = await createImageBitmap(new Blob([bytes]), /** @type {any} */ ({ imageOrientation: 'from-image' }));
+  const bitmap = await createImageBitmap(new Blob([bytesOf(SAMPLE)]), /** @type {any} */ ({ imageOrientation: 'from-image' }));
   return bitmap.width === 2;
 }
 

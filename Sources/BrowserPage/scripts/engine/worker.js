@@ -1,6 +1,6 @@
 // Runs the engine beside the page: one message in, one message out, in order.
 import { centreSquare, cut, part, preview, read, squareJPEG } from './decode.js';
-import { bytesOf, decodeInto, inflated } from './base64.js';
+import { bytesOf, inflated } from './base64.js';
 import { EngineError, EngineModule } from './module.js';
 import { sameInput } from '../state.js';
 
@@ -110,7 +110,9 @@ const actions = {
    */
   async receive({ part }) {
     try {
-      files.count += decodeInto(files.bytes.subarray(files.count), part);
+      const bytes = bytesOf(part);
+      files.bytes.set(bytes, files.count);
+      files.count += bytes.length;
     } catch {
       files.count = NaN;
     }

@@ -1,4 +1,4 @@
-import { bytesOf } from '../engine/base64.js';
+import { base64Of, bytesOf } from '../engine/base64.js';
 import { pictureAlone, withoutMetadata } from './metadata.js';
 import { probe } from '../image.js';
 import { flaw, known as knownMembers, nameOfBroken } from './records.js';
@@ -7,17 +7,9 @@ import { flaw, known as knownMembers, nameOfBroken } from './records.js';
 // than one scan's text.
 const FORMAT = 'dermafusion-history';
 
-/**
- * @param {Blob} blob
- * @returns {Promise<string>}
- */
-function dataAddress(blob) {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(blob);
-  });
+/** @param {Blob} blob */
+async function dataAddress(blob) {
+  return `data:${blob.type};base64,${base64Of(new Uint8Array(await blob.arrayBuffer()))}`;
 }
 
 /**

@@ -37,6 +37,31 @@ function done(transaction) {
   });
 }
 
+/**
+ * Changes several stores: everything is stored, or nothing.
+ * @template T
+ * @param {IDBDatabase} database
+ * @param {readonly string[]} names of the stores
+ * @param {(store: (name: typeof STORES[number]) => IDBObjectStore) => T | Promise<T>} change
+ * @returns {Promise<T>} what the change returns
+ */
+async function write(database, names, change) {
+  const transaction = database.transaction(names, 'readwrite', { durability: 'strict' });
+  const finished = done(transaction);
+  finished.catch(() => {});
+  /** @type {T | Promise<T>} */
+  let value;
+  try {
+    value = change((name) => transaction.objectStore(name));
+  } catch (error) {
+    transaction.abort();
+    throw error;
+  }
+  const changed = await value;
+  await finished;
+  return changed;
+}
+
 /** A private window of WebKit stores no Blob, and the transaction that tries never ends: WebKit stores the bytes. */
 const STORES_BLOBS = globalThis.navigator?.vendor !== 'Apple Computer, Inc.';
 
@@ -116,15 +141,12 @@ async function stripOldPhotographs(database) {
     const file = await answer(database.transaction('photographs').objectStore('photographs').get(key));
     const alone = file && await withoutMetadata(file).catch(() => null);
     if (!alone) continue;
-    const transaction = database.transaction(['photographs', 'unstripped'], 'readwrite', { durability: 'strict' });
-    const finished = done(transaction);
-    const unstripped = transaction.objectStore('unstripped');
-    // Otherwise the photograph was deleted or replaced meanwhile.
-    if (await answer(unstripped.getKey(key)) !== undefined) {
-      transaction.objectStore('photographs').put(alone, key);
-      unstripped.delete(key);
-    }
-    await finished;
+    await write(database, ['photographs', 'unstripped'], async (store) => {
+      // Otherwise the photograph was deleted or replaced meanwhile.
+      if (await answer(store('unstripped').getKey(key)) === undefined) return;
+      store('photographs').put(alone, key);
+      store('unstripped').delete(key);
+    });
   }
 }
 
@@ -252,23 +274,16 @@ export class HistoryDatabase {
       return;
     }
     const pictures = await Promise.all(records.map(({ scan, photograph }) => Promise.all([packed(scan.thumbnail), packed(photograph)])));
-    const transaction = (await this.#open()).transaction(STORES, 'readwrite', { durability: 'strict' });
-    const finished = done(transaction);
-    finished.catch(() => {});
-    try {
+    await write(await this.#open(), STORES, (store) => {
       for (const [index, { scan }] of records.entries()) {
         const [thumbnail, photograph] = pictures[index];
-        transaction.objectStore('scans').put({ ...scan, thumbnail });
-        transaction.objectStore('rows').put(rowOf(scan));
+        store('scans').put({ ...scan, thumbnail });
+        store('rows').put(rowOf(scan));
         if (!photograph) continue;
-        transaction.objectStore('photographs').put(photograph, scan.id);
-        transaction.objectStore('unstripped').delete(scan.id);
+        store('photographs').put(photograph, scan.id);
+        store('unstripped').delete(scan.id);
       }
-    } catch (error) {
-      transaction.abort();
-      throw error;
-    }
-    await finished;
+    });
   }
 
   /**
@@ -283,16 +298,13 @@ export class HistoryDatabase {
       if (kept) Object.assign(kept.scan, fields);
       return kept !== undefined;
     }
-    const transaction = (await this.#open()).transaction(['scans', 'rows'], 'readwrite', { durability: 'strict' });
-    const finished = done(transaction);
-    finished.catch(() => {});
-    const scan = await answer(transaction.objectStore('scans').get(id));
-    if (scan) {
-      transaction.objectStore('scans').put({ ...scan, ...fields });
-      transaction.objectStore('rows').put(rowOf(whole({ ...scan, ...fields })));
-    }
-    await finished;
-    return scan !== undefined;
+    return write(await this.#open(), ['scans', 'rows'], async (store) => {
+      const scan = await answer(store('scans').get(id));
+      if (!scan) return false;
+      store('scans').put({ ...scan, ...fields });
+      store('rows').put(rowOf(whole({ ...scan, ...fields })));
+      return true;
+    });
   }
 
   /**
@@ -300,17 +312,11 @@ export class HistoryDatabase {
    * @returns {Promise<{rows: Row[], broken: BrokenRow[]}>}
    */
   async list() {
-    /** @type {Row[]} */
-    const rows = [];
-    /** @type {BrokenRow[]} */
-    const broken = [];
-    for (const row of await this.#rows()) {
-      if ('created' in row) rows.push(row);
-      else broken.push(row);
-    }
+    const all = await this.#rows();
+    const rows = all.flatMap((row) => ('created' in row ? row : []));
     const times = new Map(rows.map((row) => [row, Date.parse(row.created)]));
     rows.sort((first, second) => Number(times.get(second)) - Number(times.get(first)));
-    return { rows, broken };
+    return { rows, broken: all.flatMap((row) => ('created' in row ? [] : row)) };
   }
 
   /** @returns {Promise<(Row | BrokenRow)[]>} */
@@ -323,15 +329,12 @@ export class HistoryDatabase {
 
   /** Of all scans anew: version 2 had none. */
   async #makeRows() {
-    const transaction = (await this.#open()).transaction(['scans', 'rows'], 'readwrite');
-    const finished = done(transaction);
-    finished.catch(() => {});
-    const store = transaction.objectStore('rows');
-    store.clear();
-    const rows = (await answer(transaction.objectStore('scans').getAll())).map((scan) => rowOf(whole(scan)));
-    for (const row of rows) store.put(row);
-    await finished;
-    return rows;
+    return write(await this.#open(), ['scans', 'rows'], async (store) => {
+      store('rows').clear();
+      const rows = (await answer(store('scans').getAll())).map((scan) => rowOf(whole(scan)));
+      for (const row of rows) store('rows').put(row);
+      return rows;
+    });
   }
 
   /** @returns {Promise<Set<string>>} the identifiers of all scans */
@@ -375,10 +378,7 @@ export class HistoryDatabase {
       for (const id of ids) this.#memory.delete(id);
       return;
     }
-    const transaction = (await this.#open()).transaction(STORES, 'readwrite', { durability: 'strict' });
-    const finished = done(transaction);
-    for (const id of ids) for (const store of STORES) transaction.objectStore(store).delete(id);
-    await finished;
+    await write(await this.#open(), STORES, (store) => { for (const id of ids) for (const name of STORES) store(name).delete(id); });
   }
 }
 

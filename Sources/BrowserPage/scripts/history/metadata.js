@@ -1,5 +1,5 @@
 import { decode } from '../engine/decode.js';
-import { chunkOrientation, exifOrientation } from '../engine/orientation.js';
+import { chunkOrientation, exifOrientation, webpChunks } from '../engine/orientation.js';
 
 /**
  * Takes out of a photograph's file what the picture does not need: position, camera, time, comments, previews, and what
@@ -137,21 +137,16 @@ function pngParts(bytes) {
 
 /** @param {Uint8Array} bytes */
 function webpParts(bytes) {
-  const view = viewOf(bytes);
   const parts = [];
-  for (let at = 12; at + 8 <= bytes.length;) {
-    const kind = name(bytes, at);
-    const size = view.getUint32(at + 4, true);
-    const end = at + 8 + size + size % 2;
-    if (end > bytes.length + 1) return null;
-    const chunk = bytes.slice(at, at + 8 + size + size % 2);
+  for (const { kind, start, end } of webpChunks(bytes)) {
+    if (end > bytes.length) return null;
+    const chunk = bytes.slice(start, end + (end - start) % 2);
     if (kind === 'EXIF' && chunkOrientation(chunk.subarray(8)) !== 1) return null;
     if (kind === 'VP8X') {
       if (chunk[8] & WEBP_ANIMATION) return null;
       chunk[8] &= ~WEBP_FLAGS;
     }
     if (WEBP_CHUNKS.includes(kind)) parts.push(chunk);
-    at = end;
   }
   const head = bytes.slice(0, 12);
   viewOf(head).setUint32(4, 4 + parts.reduce((total, part) => total + part.length, 0), true);

@@ -1,4 +1,4 @@
-import { bytesOf } from '../engine/base64.js';
+import { base64Of, bytesOf } from '../engine/base64.js';
 
 /**
  * A history's file that only a passphrase opens: a line that says how it was made, then parts of at most PART bytes, each
@@ -14,13 +14,6 @@ const encoder = new TextEncoder();
 /** Whether the browser encrypts here: it does not on a page that came over plain HTTP. */
 export function canSeal() {
   return globalThis.crypto?.subtle !== undefined;
-}
-
-/** @param {Uint8Array} bytes */
-function textOf(bytes) {
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += 32_768) binary += String.fromCharCode(...bytes.subarray(at, at + 32_768));
-  return btoa(binary);
 }
 
 /** @param {string} code */
@@ -45,14 +38,14 @@ async function keyOf(passphrase, salt, iterations) {
 export async function seal(file, passphrase) {
   const salt = crypto.getRandomValues(new Uint8Array(16));
   const parts = Math.ceil(file.size / PART);
-  const head = JSON.stringify({ format: FORMAT, version: 1, derivation: 'PBKDF2-HMAC-SHA-256', iterations: ITERATIONS, salt: textOf(salt), cipher: 'AES-256-GCM', parts });
+  const head = JSON.stringify({ format: FORMAT, version: 1, derivation: 'PBKDF2-HMAC-SHA-256', iterations: ITERATIONS, salt: base64Of(salt), cipher: 'AES-256-GCM', parts });
   const key = await keyOf(passphrase, salt, ITERATIONS);
   const lines = [`${head}\n`];
   for (let index = 0; index < parts; index += 1) {
     const iv = crypto.getRandomValues(new Uint8Array(12));
     const plain = await file.slice(index * PART, (index + 1) * PART).arrayBuffer();
     const cipher = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: encoder.encode(`${head}:${index}`) }, key, plain));
-    lines.push(`${textOf(iv)} ${textOf(cipher)}\n`);
+    lines.push(`${base64Of(iv)} ${base64Of(cipher)}\n`);
   }
   return new Blob(lines, { type: 'application/x-ndjson' });
 }

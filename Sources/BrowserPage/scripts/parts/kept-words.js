@@ -8,16 +8,6 @@ const QUIET = 300;
 /** @typedef {Pick<import('../types.js').Scan, 'lesion' | 'note'>} Words */
 
 /**
- * What was typed and is not in the history.
- * @param {Words} known
- * @param {Words} typed
- * @returns {Partial<Words>}
- */
-function difference(known, typed) {
-  return Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== known[/** @type {'note'} */ (key)]));
-}
-
-/**
  * Stores the name and the note of a saved scan while they are typed.
  * @param {import('../types.js').Scan} scan gets what was stored
  * @param {(words: string) => void} told what became of it
@@ -26,10 +16,8 @@ function difference(known, typed) {
 export function keptWords(scan, told, changed) {
   const { id } = scan;
   /** @type {Words} */
-  let known = { lesion: scan.lesion, note: scan.note };
-  let words = known;
-  /** @type {Promise<void> | null} */
-  let storing = null;
+  let words = { lesion: scan.lesion, note: scan.note };
+  let storing = Promise.resolve();
   let timer = 0;
 
   /** @param {string} [sentence] said when nothing more is typed: who reads by ear does not hear it after each letter */
@@ -39,34 +27,32 @@ export function keptWords(scan, told, changed) {
     else told('');
   }
 
-  const fresh = () => difference(known, { lesion: words.lesion.trim(), note: words.note });
+  /** @returns {Partial<Words>} what was typed and is not in the history */
+  const fresh = () => Object.fromEntries(Object.entries({ lesion: words.lesion.trim(), note: words.note })
+    .filter(([key, value]) => value !== scan[/** @type {'note'} */ (key)]));
 
   async function storeFresh() {
     const fields = fresh();
     if (Object.keys(fields).length === 0) return;
-    const before = known;
-    known = { ...known, ...fields };
     try {
       if (!await app.history.change(id, fields)) return tell(t('record.gone'));
       Object.assign(scan, fields);
       tell(t('record.stored'));
       changed(fields);
     } catch (error) {
-      known = before;
       tell(storingFailed(error));
     }
   }
 
   /** Stores what was typed since the last time: at once, and what is typed meanwhile when that is done. */
-  async function store() {
-    while (storing) await storing;
-    storing = storeFresh().finally(() => { storing = null; });
+  function store() {
+    storing = storing.then(storeFresh);
     return storing;
   }
 
   /** A browser that closes or reloads the page breaks off what is being stored: the entry of its own history keeps the last letters. */
   function remember() {
-    if (storing || Object.keys(fresh()).length > 0) history.replaceState({ id, words }, '');
+    if (Object.keys(fresh()).length > 0) history.replaceState({ id, words }, '');
   }
 
   if (history.state?.id === id) {

@@ -1,5 +1,5 @@
 import { h, s } from '../dom.js';
-import { className, formatDate, formatPercent, formatWhole, t } from '../texts.js';
+import { className, formatDate, formatPercent, formatShare, t } from '../texts.js';
 import { classColor, ranked } from './classes.js';
 import { table } from './pieces.js';
 
@@ -33,7 +33,7 @@ export function probabilityChart(scans) {
     same.map(({ result }, index) => s('circle', { cx: x(times[index]), cy: y(result.probabilities[each.class]), r: 4 })));
   return h('figure', { class: 'stack close' },
     s('svg', { class: 'chart', viewBox: `0 0 ${width} ${HEIGHT}`, style: { 'max-inline-size': `${width}px` }, role: 'img', 'aria-label': t('lesion.chart') },
-      [0, 0.5, 1].map((share) => [s('path', { class: 'chart-grid', d: `M${LEFT} ${y(share)}H${width - RIGHT}` }), s('text', { class: 'chart-text', x: LEFT - 8, y: y(share) + 4, 'text-anchor': 'end' }, formatWhole(share))]).flat(),
+      [0, 0.5, 1].map((share) => [s('path', { class: 'chart-grid', d: `M${LEFT} ${y(share)}H${width - RIGHT}` }), s('text', { class: 'chart-text', x: LEFT - 8, y: y(share) + 4, 'text-anchor': 'end' }, formatShare(share, 0))]).flat(),
       s('text', { class: 'chart-text', x: x(first), y: HEIGHT - 8, 'text-anchor': last > first ? 'start' : 'middle' }, formatDate(first, false)),
       last > first ? s('text', { class: 'chart-text', x: x(last), y: HEIGHT - 8, 'text-anchor': 'end' }, formatDate(last, false)) : null,
       shown.map(line)),

@@ -11,7 +11,7 @@ import { printList } from '../../parts/report.js';
 import { suggestion } from '../../parts/scan-summary.js';
 import { currentScan, isStale, sortedItems, unsavedItems } from '../../state.js';
 import { store } from '../../store.js';
-import { listOrdered, listStopped } from '../../transitions.js';
+import { listChanged } from '../../transitions.js';
 import { t } from '../../texts.js';
 import { failureWords, inLanguage, riskWords } from '../../wording.js';
 
@@ -36,7 +36,7 @@ export function batchList(first) {
   const table = h('div', { 'aria-live': 'polite' });
   const failed = h('div', { class: 'stack', 'aria-live': 'polite' });
   const unfinished = h('div', {});
-  const order = h('select', { class: 'input', onchange: () => store.apply(listOrdered, order.value === 'risk' ? 'risk' : 'given') },
+  const order = h('select', { class: 'input', onchange: () => store.apply(listChanged, { order: order.value === 'risk' ? 'risk' : 'given' }) },
     /** @type {const} */ (['given', 'risk']).map((each) => h('option', { value: each, selected: each === first.order }, t(`batch.orders.${each}`))));
   const picker = filePicker({ accept: '.csv,.tsv,text/csv', 'data-role': 'table' }, useTables);
   // Photographs that are chosen here take the list's place.
@@ -129,7 +129,7 @@ function listActions(list, { saving, saveAll, addTable }) {
   const files = (/** @type {'json' | 'csv'} */ format) => button(format, () => exportList(list, format), icon('export'), format.toUpperCase());
   const isWaiting = !list.items.every(isFinished);
   return [
-    list.running ? button('stop', () => store.apply(listStopped), t('common.cancel'))
+    list.running ? button('stop', () => store.apply(listChanged, { running: 0 }), t('common.cancel'))
       : isWaiting ? h('button', { class: 'button primary', 'data-action': 'stop', onclick: runList }, icon('refresh'), t('batch.goOn')) : null,
     ...(scans.length > 0 ? [
       h('button', { class: 'button primary', 'data-action': 'save', 'aria-disabled': String(saving || isSaved), onclick: () => { if (!saving && !isSaved) saveAll(); } },
