@@ -207,7 +207,7 @@ test('no transition changes what it is given', () => {
     return value;
   };
   const state = frozen(answered(opened()));
-  for (const next of [page.entered(state, { metadata: known(1) }), page.wrote(state, { note: 'n' }), page.stored(state, page.recordOf(state.work)), page.sought(state, { query: 'q' }), page.chose(state, 'a', true)]) {
+  for (const next of [page.entered(state, { metadata: known(1) }), page.wrote(state, { note: 'n' }), page.stored(state, page.recordOf(state.work)), page.sought(state, { query: 'q' }), page.chose(state, ['a'], true)]) {
     assert.notEqual(next, state);
   }
 });

@@ -71,13 +71,15 @@
  * @property {boolean} saved whether the scan lies in the history as it is
  * @property {unknown} error
  *
- * @typedef {{query: string, risk: string, site: string, grouped: boolean, count: number, chosen: string[]}} Looking
+ * @typedef {{query: string, risk: string, site: string, order: typeof ORDERS[number], grouped: boolean, count: number, chosen: string[]}} Looking
  */
 
 /** The views that have a tab. */
 export const TABS = /** @type {const} */ (['scan', 'history', 'learn', 'about']);
 /** How many scans of the history are listed at first, and each time that more are asked for. */
 export const PAGE = 40;
+/** The orders of the history's rows. */
+export const ORDERS = /** @type {const} */ (['newest', 'oldest', 'risk', 'name']);
 /** The order in which risks are looked at. */
 const URGENCY = ['high', 'moderate', 'low'];
 
@@ -89,7 +91,7 @@ export function nothingKnown() {
 /** @type {State} */
 export const FIRST = {
   place: 'scan', replaced: false, opening: null, problem: null, work: null, list: null, runs: 0,
-  looking: { query: '', risk: '', site: '', grouped: false, count: PAGE, chosen: [] },
+  looking: { query: '', risk: '', site: '', order: 'newest', grouped: false, count: PAGE, chosen: [] },
 };
 
 // What follows from a state.
@@ -178,13 +180,29 @@ export function unsavedItems(list) {
   return (list?.items ?? []).filter((item) => currentScan(item) && !item.saved);
 }
 
+/** @param {string | null | undefined} risk @returns its place in the order in which risks are looked at; the last for none */
+function urgency(risk) {
+  const level = URGENCY.indexOf(risk ?? '');
+  return level < 0 ? URGENCY.length : level;
+}
+
+/** @param {import('./types.js').Row[]} rows the newest first @param {Looking['order']} order @param {string} language @returns the rows in that order */
+export function sortedRows(rows, order, language) {
+  switch (order) {
+    case 'newest': return rows;
+    case 'oldest': return [...rows].reverse();
+    case 'risk': return [...rows].sort((first, second) => urgency(first.risk) - urgency(second.risk));
+    case 'name': {
+      const { compare } = new Intl.Collator(language, { numeric: true });
+      return [...rows].sort((first, second) => compare(first.lesion || first.name, second.lesion || second.name));
+    }
+  }
+}
+
 /** @param {List} list @returns the photographs of a list in the order that the person wants */
 export function sortedItems({ items, order }) {
   if (order === 'given') return items;
-  const rank = (/** @type {Item} */ item) => {
-    const level = URGENCY.indexOf(currentScan(item)?.result.risk ?? '');
-    return level >= 0 ? level : URGENCY.length + (item.status === 'done' ? 0 : 1);
-  };
+  const rank = (/** @type {Item} */ item) => urgency(currentScan(item)?.result.risk) + (item.status === 'done' ? 0 : 1);
   return [...items].sort((first, second) => rank(first) - rank(second));
 }
 

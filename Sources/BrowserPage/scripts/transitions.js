@@ -302,8 +302,8 @@ export function sought(state, wishes) {
   return { ...state, looking: { ...state.looking, ...('grouped' in wishes ? {} : { count: PAGE }), ...wishes } };
 }
 
-/** @param {State} state @param {string} id @param {boolean} isChosen to be compared @returns {State} */
-export function chose(state, id, isChosen) {
-  const others = state.looking.chosen.filter((each) => each !== id);
-  return { ...state, looking: { ...state.looking, chosen: isChosen ? [...others, id] : others } };
+/** @param {State} state @param {string[]} ids of scans @param {boolean} isChosen to do something with them @returns {State} */
+export function chose(state, ids, isChosen) {
+  const others = state.looking.chosen.filter((each) => !ids.includes(each));
+  return { ...state, looking: { ...state.looking, chosen: isChosen ? [...others, ...ids] : others } };
 }

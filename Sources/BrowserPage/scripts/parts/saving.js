@@ -3,7 +3,7 @@ import { h } from '../dom.js';
 import { isFull } from '../history/database.js';
 import { withoutMetadata } from '../history/metadata.js';
 import { t } from '../texts.js';
-import { openDialog } from './dialog.js';
+import { confirmAction, openDialog } from './dialog.js';
 
 /** A photograph's picture is stored as it is up to here; of a larger one the square, with the pixels that the model saw. */
 const STORED_BYTES = 1_500_000;
@@ -27,6 +27,19 @@ export async function ensureHistory() {
     { label: t('common.cancel'), value: '' }, { label: t('history.turnOn'), value: 'yes', kind: 'primary' }]);
   if (answer !== 'yes') return false;
   if (await app.history.turnOn() === 'memory') await tell(t('history.memoryTitle'), t('history.memory'));
+  return true;
+}
+
+/**
+ * Deletes scans after a question.
+ * @param {string[]} ids
+ * @param {string} question its title
+ * @returns {Promise<boolean>} whether they are gone
+ */
+export async function deleteScans(ids, question) {
+  if (!await confirmAction(question, t('history.deleteText', { count: ids.length }), t('common.delete'))) return false;
+  await app.history.delete(ids);
+  app.announce(t('history.deleted'));
   return true;
 }
 

@@ -1,8 +1,8 @@
 import { app } from '../app.js';
 import { focusHeading, h, replace } from '../dom.js';
 import { icon } from '../icons.js';
-import { confirmAction, message } from '../parts/dialog.js';
-import { tell } from '../parts/saving.js';
+import { message } from '../parts/dialog.js';
+import { deleteScans, tell } from '../parts/saving.js';
 import { thumbnails } from '../parts/scan-summary.js';
 import { t } from '../texts.js';
 import { scanList } from './history/list.js';
@@ -88,8 +88,6 @@ function brokenRecords(page, broken) {
   return message('warning', t('history.broken', { count: broken.length }),
     h('ul', {}, broken.map(({ name, flaw }) => h('li', {}, t('history.brokenItem', { name, flaw })))),
     h('div', {}, h('button', { class: 'button plain', onclick: async () => {
-      if (!await confirmAction(t('history.deleteBrokenTitle'), t('history.deleteText', { count: broken.length }), t('common.delete'))) return;
-      await app.history.delete(broken.map(({ id }) => id));
-      page.draw();
+      if (await deleteScans(broken.map(({ id }) => id), t('history.deleteBrokenTitle'))) page.draw();
     } }, icon('trash'), t('history.deleteBroken'))));
 }

@@ -8,13 +8,13 @@ import { go } from '../store.js';
 import { icon } from '../icons.js';
 import { formatDate, t } from '../texts.js';
 import { drawn, probe } from '../image.js';
-import { confirmAction, message } from '../parts/dialog.js';
+import { message } from '../parts/dialog.js';
 import { keptSquare } from '../parts/crop-geometry.js';
 import { keptWords } from '../parts/kept-words.js';
 import { backLink } from '../parts/pieces.js';
 import { actionBar } from '../parts/action-bar.js';
 import { resultPanel, wordFields } from '../parts/result-panel.js';
-import { storingFailed, tell } from '../parts/saving.js';
+import { deleteScans, storingFailed, tell } from '../parts/saving.js';
 import { failureWords } from '../wording.js';
 import { scanSummary, thumbnails } from '../parts/scan-summary.js';
 import { whatIf } from '../parts/what-if.js';
@@ -100,7 +100,7 @@ export async function recordView(id) {
     isOther ? message('notice', t('record.otherModel', { name: `${scan.result.model.name} ${scan.result.model.version}` })) : null,
     panel.element,
     h('div', { class: 'row spread no-print' },
-      h('button', { class: 'button danger-plain', onclick: () => deleteRecord(id) }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...panel.files)),
+      h('button', { class: 'button danger-plain', onclick: async () => { if (await deleteScans([id], t('history.deleteTitle'))) go('history'); } }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...panel.files)),
     actionBar(t('result.actions'), status, again, panel.report));
   return { title: scan.lesion || scan.name, content, leave: () => {
     kept.leave();
@@ -135,14 +135,6 @@ async function correct(scan, blob) {
   } catch (error) {
     await tell(t('scan.cannotOpen', { name: scan.name }), failureWords(error));
   }
-}
-
-/** @param {string} id */
-async function deleteRecord(id) {
-  if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
-  await app.history.delete([id]);
-  app.announce(t('history.deleted'));
-  go('history');
 }
 
 /**

@@ -1,14 +1,15 @@
-import { app } from '../../app.js';
 import { focusHeading, h, replace, uniqueID } from '../../dom.js';
 import { icon } from '../../icons.js';
 import { bodyCounts } from '../../parts/body-map.js';
-import { confirmAction } from '../../parts/dialog.js';
+import { actionBar } from '../../parts/action-bar.js';
 import { labelled, switchRow } from '../../parts/fields.js';
+import { deleteScans } from '../../parts/saving.js';
 import { finder, scanSummary } from '../../parts/scan-summary.js';
-import { groupsOf, PAGE, placeOfLesion } from '../../state.js';
+import { groupsOf, ORDERS, PAGE, placeOfLesion, sortedRows } from '../../state.js';
 import { go, store } from '../../store.js';
 import { chose, sought } from '../../transitions.js';
-import { formatDate, t } from '../../texts.js';
+import { currentLanguage, formatDate, t } from '../../texts.js';
+import { exportPlain } from './management.js';
 
 /**
  * @typedef {import('../../types.js').Row} Row
@@ -26,19 +27,20 @@ export function scanList(page, scans) {
   const list = h('div', { class: 'stack' });
   const count = h('p', { class: 'soft', role: 'status' });
   const finds = finder(scans);
-  const chosen = comparison(scans, finds, () => draw());
-  const row = (/** @type {Row} */ scan) => scanRow(page, scan, chosen.tell);
+  const chosen = selection(page, scans, finds, draw);
+  const row = (/** @type {Row} */ scan) => scanRow(page, scan, () => chosen.tell());
 
   /** @param {number} [focus] the row that has the focus next */
   function draw(focus) {
     page.thumbnails.forget();
     const { looking } = store.state;
-    const found = scans.filter(finds(looking));
+    const found = sortedRows(scans.filter(finds(looking)), looking.order, currentLanguage());
     // All scans are grouped, then as many are shown as were asked for: a lesion counts all of its scans.
     const groups = looking.grouped ? groupsOf(found) : [{ lesion: null, scans: found }];
     const rest = Math.max(0, found.length - looking.count);
     const isFiltered = Boolean(looking.query || looking.risk || looking.site);
-    count.textContent = isFiltered ? t('history.found', { count: found.length, all: scans.length }) : t('history.count', { count: scans.length });
+    count.textContent = isFiltered ? t('history.found', { count: found.length, all: scans.length })
+      : t(looking.order === 'newest' ? 'history.count' : 'history.scans', { count: scans.length });
     let left = looking.count;
     replace(list, groups.map(({ lesion, scans: all }) => {
       const shown = all.slice(0, left);
@@ -48,7 +50,7 @@ export function scanList(page, scans) {
       found.length === 0 ? h('p', { class: 'soft' }, t('history.nothingFound')) : null,
       rest > 0 ? h('div', {}, h('button', { class: 'button', onclick: () => seek({ count: looking.count + PAGE }, looking.count) },
         t('history.more', { count: Math.min(PAGE, rest) }))) : null);
-    chosen.tell();
+    chosen.tell(found);
     if (focus !== undefined) /** @type {HTMLElement} */ (list.querySelectorAll('a.scan-card')[focus])?.focus({ preventScroll: true });
   }
 
@@ -62,7 +64,7 @@ export function scanList(page, scans) {
   }
 
   draw();
-  return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, h('div', { class: 'row' }, chosen.clear, chosen.button)), chosen.hint, list);
+  return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, chosen.all), chosen.hint, list, chosen.bar);
 }
 
 /**
@@ -76,8 +78,10 @@ function filters(scans, seek) {
   const risk = h('select', { class: 'input', onchange: () => seek({ risk: risk.value }) },
     ['', ...RISKS].map((level) => h('option', { value: level, selected: level === looking.risk },
       level === '' ? t('history.anyRisk') : t(`risk.${level === 'none' ? 'abstain' : level}.word`))));
+  const order = h('select', { class: 'input', onchange: () => seek({ order: ORDERS[order.selectedIndex] }) },
+    ORDERS.map((each) => h('option', { selected: each === looking.order }, t(`history.orders.${each}`))));
   return [
-    h('div', { class: 'filters' }, labelled(t('history.search'), search), labelled(t('history.risk'), risk),
+    h('div', { class: 'filters' }, labelled(t('history.search'), search), labelled(t('history.risk'), risk), labelled(t('batch.order'), order),
       switchRow(t('history.group'), looking.grouped, (grouped) => seek({ grouped }))),
     h('details', { class: 'card', open: looking.site !== '' }, h('summary', {}, t('history.bodyMap')),
       bodyCounts(scans, looking.site, (site) => seek({ site }))),
@@ -85,35 +89,53 @@ function filters(scans, seek) {
 }
 
 /**
- * What leads to the comparison of the two scans that are ticked.
+ * What is done with the scans that are ticked: two are compared, any number is exported or deleted.
+ * @param {HistoryPage} page
  * @param {Row[]} scans
  * @param {ReturnType<typeof finder>} finds
- * @param {() => void} cleared
+ * @param {() => void} drawRows
  */
-function comparison(scans, finds, cleared) {
-  for (const id of store.state.looking.chosen) if (!scans.some((scan) => scan.id === id)) store.apply(chose, id, false);
-  const hint = h('p', { class: 'small soft', id: uniqueID('compare') });
-  const button = h('button', { class: 'button', 'aria-describedby': hint.id, onclick: () => {
-    const { chosen } = store.state.looking;
-    if (chosen.length === 2) go(`compare/${chosen.join('/')}`);
+function selection(page, scans, finds, drawRows) {
+  const chosen = () => store.state.looking.chosen;
+  const choose = (/** @type {string[]} */ ids, /** @type {boolean} */ isChosen) => {
+    store.apply(chose, ids, isChosen);
+    drawRows();
+  };
+  store.apply(chose, chosen().filter((id) => !scans.some((scan) => scan.id === id)), false);
+  /** @type {Row[]} */
+  let found = [];
+  const hint = h('p', { class: 'small soft' }, t('history.compareHint'));
+  const told = h('p', { class: 'small', role: 'status', id: uniqueID('ticked') });
+  const all = h('button', { class: 'button plain', onclick: () => choose(found.map(({ id }) => id), true) }, icon('check'), t('history.chooseAll'));
+  const compare = h('button', { class: 'button primary', 'aria-describedby': told.id, onclick: () => {
+    if (chosen().length === 2) go(`compare/${chosen().join('/')}`);
   } }, icon('compare'), t('history.compare'));
-  const clear = h('button', { class: 'button plain', onclick: () => {
-    for (const id of store.state.looking.chosen) store.apply(chose, id, false);
-    cleared();
-    button.focus();
-  } }, t('history.clearChosen'));
-  function tell() {
-    const { looking } = store.state;
-    const { length } = looking.chosen;
-    const isFound = finds(looking);
-    const hidden = scans.filter((scan) => looking.chosen.includes(scan.id) && !isFound(scan)).length;
-    button.setAttribute('aria-disabled', String(length !== 2));
-    clear.hidden = length === 0;
-    hint.textContent = [length === 0 ? t('history.compareHint') : t(length > 2 ? 'history.tooManyChosen' : 'history.chosen', { count: length }),
+  const bar = actionBar(t('history.ticked'), told,
+    h('button', { class: 'button plain', onclick: () => {
+      choose(chosen(), false);
+      all.focus();
+    } }, t('history.clearChosen')),
+    h('button', { class: 'button danger-plain', onclick: async () => {
+      if (!await deleteScans(chosen(), t('history.deleteTickedTitle'))) return;
+      await page.draw();
+      focusHeading(page.root);
+    } }, icon('trash'), t('common.delete')),
+    h('button', { class: 'button', onclick: () => exportPlain(chosen()) }, icon('export'), t('history.exportTicked')), compare);
+
+  /** @param {Row[]} [listed] those that are found, shown or not */
+  function tell(listed = found) {
+    found = listed;
+    const { length } = chosen();
+    const isFound = finds(store.state.looking);
+    const hidden = scans.filter((scan) => chosen().includes(scan.id) && !isFound(scan)).length;
+    bar.hidden = length === 0;
+    hint.hidden = length > 0;
+    all.hidden = found.every(({ id }) => chosen().includes(id));
+    compare.setAttribute('aria-disabled', String(length !== 2));
+    told.textContent = length === 0 ? '' : [t(length > 2 ? 'history.tooManyChosen' : 'history.chosen', { count: length }),
       ...(hidden > 0 ? [t('history.hiddenChosen', { count: hidden })] : [])].join(' ');
   }
-  tell();
-  return { button, clear, hint, tell };
+  return { all, bar, hint, tell };
 }
 
 /**
@@ -124,7 +146,7 @@ function comparison(scans, finds, cleared) {
 function scanRow(page, scan, chosen) {
   const words = { name: scan.lesion || scan.name, date: formatDate(scan.created) };
   const box = h('input', { type: 'checkbox', checked: store.state.looking.chosen.includes(scan.id), 'aria-label': t('history.choose', words), onchange: () => {
-    store.apply(chose, scan.id, box.checked);
+    store.apply(chose, [scan.id], box.checked);
     chosen();
   } });
   return h('li', { class: 'scan-row' },
@@ -138,10 +160,8 @@ function scanRow(page, scan, chosen) {
  * @param {Row} scan
  */
 async function deleteScan({ root, draw }, scan) {
-  if (!await confirmAction(t('history.deleteTitle'), t('history.deleteText', { count: 1 }), t('common.delete'))) return;
   const place = [...root.querySelectorAll('.scan-row')].findIndex((each) => each.querySelector('a')?.hash === `#history/${scan.id}`);
-  await app.history.delete([scan.id]);
-  app.announce(t('history.deleted'));
+  if (!await deleteScans([scan.id], t('history.deleteTitle'))) return;
   await draw();
   // The keyboard goes on at the scan that has taken the deleted one's place.
   const rows = root.querySelectorAll('a.scan-card');

@@ -6,7 +6,7 @@ import { canSeal, isSealed, seal, unseal } from '../../history/sealed.js';
 import { icon } from '../../icons.js';
 import { confirmAction, message, passphrase } from '../../parts/dialog.js';
 import { filePicker } from '../../parts/fields.js';
-import { ensureHistory, storingFailed } from '../../parts/saving.js';
+import { deleteScans, ensureHistory, storingFailed } from '../../parts/saving.js';
 import { t } from '../../texts.js';
 import { failureWords, inLanguage } from '../../wording.js';
 
@@ -31,7 +31,7 @@ export function management(page, rows) {
     h('div', { class: 'stack close' }, h('h3', {}, t(`history.${title}`)), h('div', { class: 'row' }, buttons));
   return h('section', { class: 'card stack' }, h('h2', {}, t('history.manage')),
     hasScans ? part('backUp',
-      h('button', { class: 'button', onclick: async () => download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, ids)) }, icon('export'), t('history.export')),
+      h('button', { class: 'button', onclick: () => exportPlain(ids) }, icon('export'), t('history.export')),
       canSeal() ? h('button', { class: 'button', onclick: () => exportSealed(ids) }, icon('lock'), t('history.exportSealed')) : null) : null,
     part('restore', importButton(page)),
     hasScans ? part('tables',
@@ -53,10 +53,7 @@ export function management(page, rows) {
  */
 export function deleteAll(ids, deleted) {
   return ids.length > 0 ? h('button', { class: 'button danger-plain', onclick: async () => {
-    if (!await confirmAction(t('history.deleteAllTitle'), t('history.deleteText', { count: ids.length }), t('common.delete'))) return;
-    await app.history.delete(ids);
-    app.announce(t('history.deleted'));
-    deleted();
+    if (await deleteScans(ids, t('history.deleteAllTitle'))) deleted();
   } }, icon('trash'), t('history.deleteAll')) : null;
 }
 
@@ -110,6 +107,11 @@ function brokenWords(broken) {
     h('ul', {}, broken.slice(0, SHOWN_BROKEN).map(({ name, flaw, refused }) => h('li', {},
       refused === undefined ? t('history.brokenItem', { name, flaw: flaw ?? '' }) : `${name}: ${inLanguage(refused)}`))),
     ...(more > 0 ? [t('history.brokenMore', { count: more })] : [])];
+}
+
+/** @param {string[]} ids */
+export async function exportPlain(ids) {
+  download(`dermafusion-history-${today()}.jsonl`, await exportArchive(app.history, ids));
 }
 
 /** @param {string[]} ids */
