@@ -2,7 +2,7 @@ import ImagePipeline
 import SystemModule
 
 /// How much of an image is wanted.
-package enum ImagePart: Sendable {
+package enum ImagePart: Sendable, Equatable {
   case whole
   /// What a network sees. Of a large JPEG, PNG or BMP only the centre square at this size is kept, made while the file is decoded;
   /// an image too small for a network is refused before its pixels are read.

@@ -1,7 +1,8 @@
 import DermaFusion
 import Evaluation
 import Files
-import ImageFiles
+import ImageCodecs
+import ImagePipeline
 import SystemModule
 
 /// Classifies the same images with two models and shows where these differ.
@@ -81,6 +82,8 @@ enum CompareCommand: Command {
     if !arguments[Flag.allowTrainingLesions] { try seen?.refuseTrained(labels: list?.list.path ?? "") }
     let items = input.images.items
     let views = ImageViews(arguments)
+    let parts = [first, second].map { ImagePart(for: $0.configuration.preprocessing) }
+    let part = seen?.looks != true && parts[0] == parts[1] ? parts[0] : .whole
     // As the first model's threads do: several images are computed whole, few share them layer by layer.
     let isShared = 2 * items.count <= first.threadCount
     var images: [ModelComparison.Image] = []
@@ -88,15 +91,16 @@ enum CompareCommand: Command {
     try runner.run(items, sideBySideOn: first, interruption: "Nothing was written.") { [seen] item in
       let source = try item.get()
       return try source.naming {
-        let bytes = try source.read(terminal: terminal)
+        let decoded = try ImageDecoder.decode(
+          source.read(terminal: terminal), frame: source.frame, part: part, limits: input.limits)
         let row = try list?.entry(of: source)
         let metadata = try input.metadata(of: source).filled(fromRow: row?.metadata)
         func answer(
           of classifier: Classifier, onCallingThreadOnly: Bool = false
         ) throws(DermaFusionError) -> ModelComparison.Answer {
-          var request = ImageRequest(metadata: metadata, views: views, frame: source.frame)
+          var request = ImageRequest(metadata: metadata, views: views)
           request.usesCallingThreadOnly = onCallingThreadOnly
-          let result = try classifier.run(request, onFile: bytes, limits: input.limits).classification
+          let result = try classifier.run(request) { () throws(DermaFusionError) in decoded }.classification
           return ModelComparison.Answer(
             probabilities: result.probabilities.ordered(as: first.labels)!, abstains: result.abstains)
         }
@@ -104,8 +108,7 @@ enum CompareCommand: Command {
           name: source.name, first: try answer(of: first),
           second: try answer(of: second, onCallingThreadOnly: !isShared),
           truth: row.map(ModelComparison.Truth.init))
-        let sightings = try row.flatMap { _ in try seen?.look(at: bytes, of: source, limits: input.limits) }
-        return (image, sightings)
+        return (image, row.flatMap { _ in seen?.look(at: decoded.pixels) })
       }
     } consume: { (image, sightings) in
       images.append(image)
@@ -169,14 +172,11 @@ private struct SeenByModels {
     for overlap in named { try overlap.refuseTrained(labels: labels) }
   }
 
-  /// What each model's fingerprints say of a photograph.
-  func look(
-    at bytes: [UInt8], of source: ImageSource, limits: DecodingLimits
-  ) throws(DermaFusionError) -> [ModelSight.Sighting?] {
-    try sights.map { (sight) throws(DermaFusionError) in
-      try sight?.look(atFile: bytes, frame: source.frame, limits: limits)
-    }
-  }
+  /// True if a model has fingerprints.
+  var looks: Bool { sights.contains { $0 != nil } }
+
+  /// The findings of each model's fingerprints on a photograph.
+  func look(at image: PixelImage) -> [ModelSight.Sighting?] { sights.map { $0?.look(at: image) } }
 
   mutating func add(_ lesion: String, _ sightings: [ModelSight.Sighting?]) {
     for (place, sighting) in sightings.enumerated() { photographs[place].append((lesion, sighting)) }

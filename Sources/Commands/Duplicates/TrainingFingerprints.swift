@@ -180,13 +180,9 @@ struct ModelSight: Sendable {
   /// Looks for a photograph among those that the model has seen. Copies that are cut and turned besides are not looked for, so
   /// that it takes a part of the time of the network.
   ///
-  /// - Parameters:
-  ///   - bytes: of the image's file.
-  ///   - frame: of a file of several.
-  func look(
-    atFile bytes: [UInt8], frame: Int?, limits: DecodingLimits = .standard
-  ) throws(DermaFusionError) -> Sighting {
-    let picture = ComparedPicture(try PixelImage(decoding: bytes, frame: frame, limits: limits), content: "")
+  /// - Parameter image: the whole of it.
+  func look(at image: PixelImage) -> Sighting {
+    let picture = ComparedPicture(image, content: "")
     let sides = Set(
       index.matches(of: picture, turnsCutouts: false).filter { $0.agreement >= Self.leastAgreement }
         .compactMap { TrainingList.Side(rawValue: entries[$0.place].source) })

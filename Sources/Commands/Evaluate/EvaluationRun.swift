@@ -1,7 +1,8 @@
 import DermaFusion
 import Evaluation
 import Files
-import ImageFiles
+import ImageCodecs
+import ImagePipeline
 import SystemModule
 
 /// The images of a test list, several at once; a failure is reported and the others follow.
@@ -62,9 +63,14 @@ struct EvaluationRun {
 
     try runner.run(found, sideBySideOn: classifier, interruption: "Nothing was written.") {
       [classifier, views, terminal, keepsFeatures, sight] (found: Found) in
-      let bytes = try found.location.source.naming { try found.location.source.read(terminal: terminal) }
-      let evaluated = try Self.evaluated(found, bytes, classifier, views, keepsFeatures: keepsFeatures)
-      return (evaluated, try sight?.look(atFile: bytes, frame: found.location.source.frame))
+      let source = found.location.source
+      return try source.naming {
+        let image = try ImageDecoder.decode(
+          source.read(terminal: terminal), frame: source.frame,
+          part: sight == nil ? ImagePart(for: classifier.configuration.preprocessing) : .whole)
+        let evaluated = try Self.evaluated(found, image, classifier, views, keepsFeatures: keepsFeatures)
+        return (evaluated, sight?.look(at: image.pixels))
+      }
     } consume: { (evaluated, sighting) in
       let (image, name, result, output) = evaluated
       images.append(image)
@@ -110,30 +116,29 @@ struct EvaluationRun {
   }
 
   private static func evaluated(
-    _ found: Found, _ bytes: [UInt8], _ classifier: Classifier, _ views: ImageViews, keepsFeatures: Bool
+    _ found: Found, _ image: DecodedImage, _ classifier: Classifier, _ views: ImageViews, keepsFeatures: Bool
   ) throws -> (EvaluatedImage, name: String, Classification, ModelCalibration.Image) {
     let (entry, source) = (found.entry, found.location.source)
-    return try source.naming {
-      let row = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
-      let answer = try classifier.run(
-        ImageRequest(metadata: row, views: views, frame: source.frame), onFile: bytes)
-      let result = answer.classification
-      // Also what the image's own file says of the patient: the network was given it too.
-      let metadata = result.metadata
-      let image = EvaluatedImage(
-        lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
-        source: found.location.folder, unit: entry.unit, weights: entry.weights, cells: entry.cells,
-        abstention: result.abstention)
-      let model = try? classifier.singleModel()
-      let inputs =
-        keepsFeatures ? model?.lastLayerInputs(of: answer.output, metadata: metadata).map { Double($0) } : nil
-      let output = ModelCalibration.Image(
-        lesion: entry.lesion, label: entry.label, logits: result.logits,
-        distance: model?.featureDistance(of: answer.output), reasons: result.abstention.reasons,
-        features: inputs, unit: entry.unit)
-      let name = source.frame == nil ? entry.image : source.identifier ?? entry.image
-      return (image, name, result, output)
+    let row = try PatientMetadata.unknown.filled(fromRow: entry.metadata)
+    let answer = try classifier.run(ImageRequest(metadata: row, views: views)) {
+      () throws(DermaFusionError) in image
     }
+    let result = answer.classification
+    // Also what the image's own file says of the patient: the network was given it too.
+    let metadata = result.metadata
+    let evaluated = EvaluatedImage(
+      lesion: entry.lesion, label: entry.label, probabilities: result.probabilities, metadata: metadata,
+      source: found.location.folder, unit: entry.unit, weights: entry.weights, cells: entry.cells,
+      abstention: result.abstention)
+    let model = try? classifier.singleModel()
+    let inputs =
+      keepsFeatures ? model?.lastLayerInputs(of: answer.output, metadata: metadata).map { Double($0) } : nil
+    let output = ModelCalibration.Image(
+      lesion: entry.lesion, label: entry.label, logits: result.logits,
+      distance: model?.featureDistance(of: answer.output), reasons: result.abstention.reasons,
+      features: inputs, unit: entry.unit)
+    let name = source.frame == nil ? entry.image : source.identifier ?? entry.image
+    return (evaluated, name, result, output)
   }
 }
 
