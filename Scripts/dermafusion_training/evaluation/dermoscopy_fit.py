@@ -98,7 +98,7 @@ def network_input(picture, is_changed, preprocessing):
     else:
         resized = resize(square, size)
     constancy = color_constancy(resized, preprocessing["color_constancy"])[0]
-    return normalize(constancy, preprocessing["mean"], preprocessing["std"])
+    return normalize(constancy, preprocessing)
 
 
 def stage_means(config, model, chosen, stages=STAGES):
