@@ -4,6 +4,9 @@ The probe looks at the means of the channels of two stages. Its limit leaves out
 photographs and of the melanomas, and 2 % of a source that is never trained on. With --write, its numbers go into the
 folder's config.json and model.safetensors, and what was measured into <model>/training/abstention.json. Run it after
 fit-abstention, which removes them.
+
+With --limit-only the probe stays, and its limit rises as far as those shares demand of the photographs kept aside. A
+model in 8 bits has the probe of the model that it was made from, and needs a limit of its own.
 """
 
 from pathlib import Path
@@ -31,6 +34,7 @@ def main():
         metavar="FILE.npz",
         help="the stages' means of the pictures; made if it is not there, otherwise those in it are taken",
     )
+    parser.add_argument("--limit-only", action="store_true", help="keep the folder's probe, and fit its limit alone")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write the results into the model folder")
     fit_dermoscopy(parser.parse_args())

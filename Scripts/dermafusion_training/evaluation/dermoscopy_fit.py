@@ -6,6 +6,7 @@ and not the cameras at hand, so it sees photographs of many sources, some also i
 
 import csv
 import json
+import math
 import sys
 from pathlib import Path
 from zlib import crc32
@@ -24,6 +25,7 @@ from dermafusion_training.model.abstention import dermoscopy_scores
 from dermafusion_training.model.config import write_config
 from dermafusion_training.model.folder import (
     ABSTENTION_PREFIX,
+    load_feature_space,
     load_folder,
     model_identity,
     write_digests,
@@ -157,6 +159,35 @@ def upper(values, share):
     return float(np.sort(values)[::-1][int(share * len(values))])
 
 
+class KeptProbe:
+    """A folder's own probe and the limit that it needs: that of the folder, or the least above it that keeps the shares
+    of the photographs kept aside. In 8 bits the means of a stage are others by some hundredths, and a photograph at the
+    limit may lie beyond it."""
+
+    def __init__(self, chosen, means, weights, limit):
+        self.pictures = [picture for picture, _ in chosen]
+        self.weights = weights
+        self.scores = dermoscopy_scores(means, weights)
+        self.sources = np.array([picture.source for picture in self.pictures])
+        self.melanomas = np.array([picture.is_melanoma for picture in self.pictures])
+        needed = least_limit(self.scores, self.sources, self.melanomas)
+        self.threshold = max(limit, math.ceil(needed * 1e6) / 1e6)
+
+    def report(self):
+        held = np.ones(len(self.pictures), bool)
+        return held_out(self.scores > self.threshold, held, self.sources, self.melanomas)
+
+
+def shares(beyond, kept):
+    return {"n": int(kept.sum()), "beyond": float(beyond[kept].mean())}
+
+
+def held_out(beyond, held, sources, melanomas):
+    """The shares beyond the limit of each source's photographs kept aside, and of the melanomas."""
+    validation = {s: shares(beyond, held & (sources == s)) for s in sorted(set(sources[held]))}
+    return {"validation": validation, "melanomas": shares(beyond, held & melanomas)}
+
+
 class Fit:
     """The probe and its limit for these means, and what it was found to be worth."""
 
@@ -187,26 +218,18 @@ class Fit:
         kept = ~self.changed
         return least_limit(scores[kept], self.sources[kept], self.melanomas[kept], but)
 
-    def shares(self, beyond, kept):
-        return {"n": int(kept.sum()), "beyond": float(beyond[kept].mean())}
-
     def report(self):
         """Shares beyond the limit: of photographs kept aside, of melanomas, and of each source where it is left out."""
         beyond, held = self.scores > self.threshold, ~self.trained & ~self.changed
-        validation = {s: self.shares(beyond, held & (self.sources == s)) for s in sorted(set(self.sources[held]))}
-        report = {
-            "looked_at": {s: int((self.trained & (self.sources == s)).sum()) for s in sorted(set(self.sources))},
-            "validation": validation,
-            "melanomas": self.shares(beyond, held & self.melanomas),
-            "left_out": {},
-        }
+        looked_at = {s: int((self.trained & (self.sources == s)).sum()) for s in sorted(set(self.sources))}
+        report = {"looked_at": looked_at, **held_out(beyond, held, self.sources, self.melanomas), "left_out": {}}
         views = self.changed & self.close_ups
         if views.any():
             limit = self.limit(self.cross_fitted)
             others = self.changed & ~self.close_ups
             report["views"] = {
-                CLOSE_UPS: self.shares(self.cross_fitted > limit, views),
-                "through a dermatoscope": self.shares(self.cross_fitted > limit, others),
+                CLOSE_UPS: shares(self.cross_fitted > limit, views),
+                "through a dermatoscope": shares(self.cross_fitted > limit, others),
             }
         for source in sorted(set(self.sources) - {CLOSE_UPS}):
             own = (self.sources == source) & ~self.changed
@@ -214,7 +237,7 @@ class Fit:
                 weights, bias = self.probe(self.sources != source)
                 scores = self.means @ weights + bias
                 limit = self.limit(self.cross_fitted, source)
-                report["left_out"][source] = self.shares(scores > limit, own)
+                report["left_out"][source] = shares(scores > limit, own)
         return report
 
 
@@ -227,7 +250,7 @@ def fit_dermoscopy(options):
     model = model.to(memory_format=torch.channels_last)
     pictures = read_pictures(options.data, options.split, options.close_ups)
     if not options.means.exists():
-        chosen = wanted(pictures)
+        chosen = [one for one in wanted(pictures) if not options.limit_only or not one[0].is_training]
         means = stage_means(config, model, chosen)
         options.means.parent.mkdir(parents=True, exist_ok=True)
         np.savez(options.means, names=[picture.name(changed) for picture, changed in chosen], means=means)
@@ -235,7 +258,12 @@ def fit_dermoscopy(options):
     rows = {str(name): row for name, row in zip(known["names"], known["means"], strict=True)}
     both = [(picture, is_changed) for picture in pictures for is_changed in (False, True)]
     chosen = [one for one in both if one[0].name(one[1]) in rows]
-    fit = Fit(chosen, np.stack([rows[picture.name(changed)] for picture, changed in chosen]))
+    means = np.stack([rows[picture.name(changed)] for picture, changed in chosen])
+    if options.limit_only:
+        *_, weights = load_feature_space(options.model)
+        fit = KeptProbe(chosen, means, weights, config["abstention"]["dermoscopy"]["threshold"])
+    else:
+        fit = Fit(chosen, means)
     report = rounded(fit.report())
     limit = {"stages": list(STAGES), "threshold": fit.threshold}
     print(json.dumps(report | {"config": limit}, indent=1))

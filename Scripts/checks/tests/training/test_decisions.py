@@ -1,6 +1,7 @@
 """Decisions on probabilities, the distance's threshold and what it is fitted to."""
 
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from dermafusion_training.evaluation.abstention_fit import (
     quality_limits,
 )
 from dermafusion_training.evaluation.decisions import balanced_decision, decision_figures, melanoma_points, risk_shares
-from dermafusion_training.evaluation.dermoscopy_fit import CLOSE_UPS, fit_probe, least_limit
+from dermafusion_training.evaluation.dermoscopy_fit import CLOSE_UPS, KeptProbe, Picture, fit_probe, least_limit
 from dermafusion_training.evaluation.validation import intervals
 from dermafusion_training.model.abstention import measure, result_reasons
 from dermafusion_training.model.config import CLASSES
@@ -102,6 +103,16 @@ class DermoscopyTests(unittest.TestCase):
         scores, melanomas = np.arange(2000.0), np.arange(2000) >= 1800
         limit = least_limit(scores, np.array(["ham10000"] * 2000), melanomas)
         self.assertEqual((scores[melanomas] > limit).sum(), 2)
+
+    def test_the_limit_of_a_kept_probe_only_rises(self):
+        pictures = [Picture(Path(f"{i}.jpg"), "ph2", str(i), False, i == 0) for i in range(200)]
+        means = np.stack([np.arange(200) / 10, np.zeros(200)], 1)
+        for given, expected in ((3.0, 19.5), (20.25, 20.25)):
+            fit = KeptProbe([(picture, False) for picture in pictures], means, np.array([1.0, 7.0]), given)
+            self.assertEqual(fit.threshold, expected)
+            beyond = 0.02 if given < expected else 0.0
+            self.assertEqual(fit.report()["validation"], {"ph2": {"n": 200, "beyond": beyond}})
+            self.assertEqual(fit.report()["melanomas"], {"n": 1, "beyond": 0.0})
 
     def test_the_probe_finds_a_direction_whatever_the_channels_scales(self):
         rng = np.random.default_rng(3)
