@@ -2,6 +2,7 @@ import { app } from './app.js';
 import { classify, closePhotograph, lacksEffect, openPhotograph, requestEffect } from './analysis.js';
 import { isCancelled } from './engine/client.js';
 import { centreSquare } from './engine/decode.js';
+import { EngineError } from './engine/module.js';
 import { sorted } from './files.js';
 import { newID } from './history/records.js';
 import { confirmAction } from './parts/dialog.js';
@@ -60,7 +61,7 @@ export async function openFiles(files) {
   if (opening || files.length === 0) return;
   if (photographs.length === 0) {
     if (list) await useTables(tables);
-    else store.apply(happens.openingFailed, { name: tables[0].name, error: Object.assign(new Error('no list'), { code: 'table_without_list' }) });
+    else store.apply(happens.openingFailed, { name: tables[0].name, error: new EngineError('table_without_list', 'no list') });
     return go(list ? 'scan/list' : 'scan');
   }
   const isList = photographs.length > 1 || tables.length > 0;
@@ -216,7 +217,7 @@ export async function useTables(files) {
   const [file] = files;
   try {
     store.apply(happens.listChanged, { problem: null });
-    if (files.length > 1) throw Object.assign(new Error('several tables'), { code: 'several_tables' });
+    if (files.length > 1) throw new EngineError('several_tables', 'several tables');
     const list = /** @type {import('./state.js').List} */ (store.state.list);
     const images = list.items.map((item) => item.file.name);
     const table = await app.engine.request('table', { bytes: await file.arrayBuffer(), name: file.name, images });

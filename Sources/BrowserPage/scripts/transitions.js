@@ -1,3 +1,4 @@
+import { EngineError } from './engine/module.js';
 import { isSaved, isStale, nearestPlace, nothingKnown, PAGE, recordOf, sameMetadata, sameRecord } from './state.js';
 
 /**
@@ -276,8 +277,7 @@ export function tableRead(state, name, { images, missing, notes }) {
     if (!row) return /** @type {any} */ (item.error)?.code === 'table_cell' ? { ...item, status: /** @type {const} */ ('waiting'), error: null } : item;
     used += 1;
     if ('error' in row) {
-      const error = Object.assign(new Error(row.error.message), { code: 'table_cell', messages: row.error.messages });
-      return { ...item, status: /** @type {const} */ ('failed'), error };
+      return { ...item, status: /** @type {const} */ ('failed'), error: EngineError.of({ ...row.error, code: 'table_cell' }) };
     }
     const { age, sex, site } = row;
     const metadata = { age, sex, site };

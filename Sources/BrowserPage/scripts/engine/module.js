@@ -1,6 +1,6 @@
 /** The engine, as Sources/Browser exports it. Every call blocks; bytes go in and out of the module's memory. */
 
-/** What the engine refuses, or what became of it. */
+/** What the engine or the page refuses, or what became of the engine: a code, which the page has a sentence for, and a message. */
 export class EngineError extends Error {
   /** @type {Record<string, string> | undefined} the message in each language, where the engine words it */
   messages;
@@ -93,21 +93,16 @@ export class EngineModule {
       const bytes = encoder.encode(digest);
       if (this.#lend([bytes], (pointer) => this.#exports.identify(this.#model, pointer, bytes.length)) === 0) throw this.#failure();
     }
-    if (this.#exports.describe(this.#model) === 0) throw this.#failure();
-    return JSON.parse(this.#text());
+    return this.#answer([], () => this.#exports.describe(this.#model));
   }
 
   /**
    * @param {ImageData} pixels
    * @param {object} request see browser-exports of the engine
-   * @returns {{result: any, json: string}} the JSON that OUTPUT.md describes, parsed and as the engine wrote it
+   * @returns {any} the JSON that OUTPUT.md describes
    */
   classify(pixels, request) {
-    const done = this.#withPixels(pixels, request, (image, text, count) =>
-      this.#exports.classify(this.#model, image, pixels.width, pixels.height, text, count));
-    if (!done) throw this.#failure();
-    const json = this.#text();
-    return { result: JSON.parse(json), json };
+    return this.#lookedAt(pixels, request, this.#exports.classify);
   }
 
   /**
@@ -116,10 +111,7 @@ export class EngineModule {
    * @returns {{classification: any, maps: import('../types.js').MapFacts[]}}
    */
   explain(pixels, request) {
-    const count = this.#withPixels(pixels, request, (image, text, size) =>
-      this.#exports.explain(this.#model, image, pixels.width, pixels.height, text, size));
-    if (!count) throw this.#failure();
-    return JSON.parse(this.#text());
+    return this.#lookedAt(pixels, request, this.#exports.explain);
   }
 
   /**
@@ -142,9 +134,7 @@ export class EngineModule {
    */
   readTable(bytes, request) {
     const text = encoder.encode(JSON.stringify(request));
-    const done = this.#lend([bytes, text], (table, words) => this.#exports.readTable(table, bytes.length, words, text.length));
-    if (!done) throw this.#failure();
-    return JSON.parse(this.#text());
+    return this.#answer([bytes, text], (table, words) => this.#exports.readTable(table, bytes.length, words, text.length));
   }
 
   /**
@@ -155,8 +145,7 @@ export class EngineModule {
    */
   checkResult(stored) {
     const text = encoder.encode(JSON.stringify(stored));
-    if (!this.#lend([text], (words) => this.#exports.checkResult(this.#model, words, text.length))) throw this.#failure();
-    return JSON.parse(this.#text());
+    return this.#answer([text], (words) => this.#exports.checkResult(this.#model, words, text.length));
   }
 
   /**
@@ -171,12 +160,22 @@ export class EngineModule {
   /**
    * @param {ImageData} pixels
    * @param {object} request
-   * @param {(image: number, text: number, count: number) => number} call
+   * @param {(model: number, image: number, width: number, height: number, text: number, count: number) => number} look
    */
-  #withPixels(pixels, request, call) {
+  #lookedAt(pixels, request, look) {
     const text = encoder.encode(JSON.stringify(request));
     const bytes = new Uint8Array(pixels.data.buffer, pixels.data.byteOffset, pixels.data.byteLength);
-    return this.#lend([bytes, text], (image, words) => call(image, words, text.length));
+    return this.#answer([bytes, text], (image, words) => look(this.#model, image, pixels.width, pixels.height, words, text.length));
+  }
+
+  /**
+   * What the engine writes in a call; the error where the call returns 0.
+   * @param {Uint8Array[]} arrays
+   * @param {(...pointers: number[]) => number} call
+   */
+  #answer(arrays, call) {
+    if (this.#lend(arrays, call) === 0) throw this.#failure();
+    return JSON.parse(this.#text());
   }
 
   /**

@@ -85,7 +85,7 @@ async function classified(job, more) {
   const opened = await photographOf(job.source);
   const pixels = cut(opened.photograph, job.square ?? centreSquare(opened.photograph), crops);
   spare();
-  return engine.classify(pixels, { ...requestOf(job, opened), ...more }).result;
+  return engine.classify(pixels, { ...requestOf(job, opened), ...more });
 }
 
 const actions = {
@@ -133,9 +133,9 @@ const actions = {
 
   /** @param {{source: import('../types.js').Source}} job */
   async open(job) {
-    const { photograph, digest } = await photographOf(job.source);
+    const { photograph } = await photographOf(job.source);
     const { width, height, reduced } = photograph;
-    return { width, height, reduced, digest, preview: await preview(photograph) };
+    return { width, height, reduced, preview: await preview(photograph) };
   },
 
   /**
@@ -164,10 +164,10 @@ const actions = {
       explained = { key: job.source.key, square, metadata: job.metadata, maps };
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      result = engine.classify(pixels, request).result;
+      result = engine.classify(pixels, request);
     }
     const milliseconds = { decode: decoded - started, engine: performance.now() - decoded };
-    return { result, maps, square, picture, digest: opened.digest, milliseconds, memory: engine.memorySize };
+    return { result, maps, picture, milliseconds };
   },
 
   /**
@@ -204,9 +204,9 @@ const actions = {
       spare();
       facts = maps[0];
       if (!facts) throw new EngineError('map', 'the engine gave no map');
-      return mapAnswer(facts, 0, job);
     }
-    return mapAnswer(facts, /** @type {any} */ (explained).maps.indexOf(facts), job);
+    const index = Math.max(0, explained?.maps.indexOf(facts) ?? 0);
+    return { facts, values: engine.map(index, facts.width * facts.height, job.placement === 'stretched') };
   },
 
   /** @param {{bytes: ArrayBuffer, name: string, images: string[]}} job */
@@ -260,15 +260,6 @@ const actions = {
     return { memory: engine.memorySize };
   },
 };
-
-/**
- * @param {import('../types.js').MapFacts} facts
- * @param {number} index
- * @param {import('../types.js').MapJob} job
- */
-function mapAnswer(facts, index, { placement }) {
-  return { facts, values: engine.map(index, facts.width * facts.height, placement === 'stretched') };
-}
 
 /**
  * What goes to the page without being copied.

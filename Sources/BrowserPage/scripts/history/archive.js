@@ -1,7 +1,8 @@
 import { base64Of, bytesOf } from '../engine/base64.js';
 import { pictureAlone, withoutMetadata } from './metadata.js';
+import { EngineError } from '../engine/module.js';
 import { probe } from '../image.js';
-import { flaw, known as knownMembers, nameOfBroken } from './records.js';
+import { flaw, known as knownMembers, nameOfBroken, parsed } from './records.js';
 
 // One file for the whole history: a line that says what it is, then one scan a line, so that neither end ever holds more
 // than one scan's text.
@@ -117,18 +118,9 @@ export async function importArchive(history, file, check, progress = () => {}) {
       if (batch.push(record) === BATCH) await store();
     }
   }
-  if (!isArchive) throw Object.assign(new Error('no history'), { code: 'not_an_archive' });
+  if (!isArchive) throw new EngineError('not_an_archive', 'no history');
   await store();
   return imported;
-}
-
-/** @param {string} line */
-function parsed(line) {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

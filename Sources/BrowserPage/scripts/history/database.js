@@ -1,3 +1,4 @@
+import { EngineError } from '../engine/module.js';
 import { withoutMetadata } from './metadata.js';
 import { flaw, rowOf } from './records.js';
 
@@ -83,21 +84,13 @@ function whole(stored) {
 /** So many milliseconds a browser may take to open its database: Safari was known never to answer, and another tab may block it. */
 const PATIENCE = 2000;
 
-/** The database did not open in time. */
-class StorageSilent extends Error {}
-
 /**
  * @template T
  * @param {Promise<T>} promise
  * @returns {Promise<T>} rejected where it takes too long
  */
 function inTime(promise) {
-  return Promise.race([promise, new Promise((_, reject) => { setTimeout(reject, PATIENCE, new StorageSilent('the storage does not answer')); })]);
-}
-
-/** The history was turned off, by another tab perhaps: nothing is stored, and nothing turns it on again but the person. */
-class HistoryOff extends Error {
-  code = 'history_off';
+  return Promise.race([promise, new Promise((_, reject) => { setTimeout(reject, PATIENCE, new EngineError('storage_silent', 'the storage does not answer')); })]);
 }
 
 /**
@@ -126,7 +119,10 @@ async function connect(creates) {
   try {
     return await answer(request);
   } catch (error) {
-    if (!creates && error instanceof DOMException && error.name === 'AbortError') throw new HistoryOff('the history is off');
+    if (!creates && error instanceof DOMException && error.name === 'AbortError') {
+      // By another tab perhaps. Nothing is stored, and nothing turns it on again but the person.
+      throw new EngineError('history_off', 'the history is off');
+    }
     throw error;
   }
 }
@@ -185,7 +181,7 @@ export class HistoryDatabase {
       await this.#open();
       return 'on';
     } catch (error) {
-      if (!(error instanceof StorageSilent)) return 'off';
+      if (!(error instanceof EngineError && error.code === 'storage_silent')) return 'off';
       // A history may be there that cannot be read now.
       this.#memory = new Map();
       return 'memory';

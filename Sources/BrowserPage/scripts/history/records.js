@@ -167,6 +167,15 @@ export function nameOfBroken(record, key) {
   return parts.length > 0 ? parts.join(', ') : String(key);
 }
 
+/** @param {string} line @returns {any} what it says; undefined where it is not JSON */
+export function parsed(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
 /** An identifier that no other scan has; `randomUUID` is not to be had on every origin. */
 export function newID() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');

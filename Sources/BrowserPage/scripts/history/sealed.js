@@ -1,4 +1,6 @@
 import { base64Of, bytesOf } from '../engine/base64.js';
+import { EngineError } from '../engine/module.js';
+import { parsed } from './records.js';
 
 /**
  * A history's file that only a passphrase opens: a line that says how it was made, then parts of at most PART bytes, each
@@ -16,10 +18,7 @@ export function canSeal() {
   return globalThis.crypto?.subtle !== undefined;
 }
 
-/** @param {string} code */
-function failure(code) {
-  return Object.assign(new Error(code), { code });
-}
+const broken = () => new EngineError('sealed_broken', 'the sealed file is damaged');
 
 /**
  * @param {string} passphrase
@@ -63,7 +62,7 @@ function bytesIn(text) {
   try {
     return bytesOf(String(text));
   } catch {
-    throw failure('sealed_broken');
+    throw broken();
   }
 }
 
@@ -74,13 +73,8 @@ function bytesIn(text) {
  */
 export async function unseal(file, passphrase) {
   const [head, ...lines] = (await file.text()).split('\n').filter((line) => line !== '');
-  let facts;
-  try {
-    facts = JSON.parse(head);
-    if (facts.version !== 1 || !(facts.iterations >= 1 && facts.iterations <= 10_000_000) || facts.parts !== lines.length) throw failure('sealed_broken');
-  } catch {
-    throw failure('sealed_broken');
-  }
+  const facts = parsed(head);
+  if (facts?.version !== 1 || !(facts.iterations >= 1 && facts.iterations <= 10_000_000) || facts.parts !== lines.length) throw broken();
   const key = await keyOf(passphrase, bytesIn(facts.salt), facts.iterations);
   const parts = [];
   for (const [index, line] of lines.entries()) {
@@ -88,7 +82,7 @@ export async function unseal(file, passphrase) {
     try {
       parts.push(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: encoder.encode(`${head}:${index}`) }, key, cipher));
     } catch {
-      throw failure(index === 0 ? 'sealed_passphrase' : 'sealed_broken');
+      throw index === 0 ? new EngineError('sealed_passphrase', 'another passphrase') : broken();
     }
   }
   return new Blob(parts);
