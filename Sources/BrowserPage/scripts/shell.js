@@ -21,8 +21,9 @@ import { scanView } from './views/scan.js';
 import { failureWords } from './wording.js';
 
 /**
- * A view: what it shows, its title, and what to let go of when it is left.
- * @typedef {{title: string, content: Node, leave?: () => void}} View
+ * A view: what it shows, its title, what to let go of when it is left, and what is done when a person comes back to the tab,
+ * for another tab may have changed the history: `returned` says whether the view is drawn anew.
+ * @typedef {{title: string, content: Node, leave?: () => void, returned?: () => Promise<boolean>}} View
  */
 
 const main = h('main', { id: 'main', tabindex: -1 });
@@ -193,6 +194,10 @@ export function showShell(isFirst = false) {
   window.onhashchange = followAddress;
   // The page puts lists back where they were; the browser's own guess would come between.
   history.scrollRestoration = 'manual';
+  document.onvisibilitychange = async () => {
+    const view = current;
+    if (!document.hidden && await view?.returned?.() && view === current) show();
+  };
   acceptFiles();
   followAddress();
   shown = store.state.place;

@@ -230,6 +230,20 @@ def test_the_focus_is_never_lost(visit):
         )
 
 
+def test_no_field_is_remembered_by_the_browser(visit):
+    """A browser keeps what is typed into fields, unless they forbid it; of passphrases it is told what they are."""
+    on = visit(accepted=False)
+    seen = {}
+    for name in screens(on):
+        for field in on.page.locator("input, textarea").all():
+            kind = field.get_attribute("type") or "text"
+            if kind not in ("file", "checkbox", "radio", "range"):
+                seen.setdefault((name, kind), set()).add(field.get_attribute("autocomplete"))
+    allowed = {"password": {"new-password", "current-password"}}
+    assert {key: found for key, found in seen.items() if not found <= allowed.get(key[1], {"off"})} == {}
+    assert {kind for _, kind in seen} == {"number", "text", "search", "password"}
+
+
 def test_the_way_on_is_in_sight_on_a_phone(visit):
     on = visit(viewport={"width": 360, "height": 640})
     on.open_image(FIXTURES / "phantom_brown.jpg")

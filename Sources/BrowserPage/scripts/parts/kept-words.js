@@ -32,8 +32,8 @@ export function keptWords(scan, told, changed) {
     .filter(([key, value]) => value !== scan[/** @type {'note'} */ (key)]));
 
   async function storeFresh() {
+    if (!isTyping()) return;
     const fields = fresh();
-    if (Object.keys(fields).length === 0) return;
     try {
       if (!await app.history.change(id, fields)) return tell(t('record.gone'));
       Object.assign(scan, fields);
@@ -52,8 +52,10 @@ export function keptWords(scan, told, changed) {
 
   /** A browser that closes or reloads the page breaks off what is being stored: the entry of its own history keeps the last letters. */
   function remember() {
-    if (Object.keys(fresh()).length > 0) history.replaceState({ id, words }, '');
+    if (isTyping()) history.replaceState({ id, words }, '');
   }
+
+  const isTyping = () => Object.keys(fresh()).length > 0;
 
   if (history.state?.id === id) {
     words = { ...words, ...history.state.words };
@@ -63,7 +65,7 @@ export function keptWords(scan, told, changed) {
   window.addEventListener('beforeunload', remember);
   window.addEventListener('pagehide', store);
   return {
-    first: words, store,
+    first: words, store, isTyping,
     /** @param {Partial<Words>} typed */
     typing(typed) {
       words = { ...words, ...typed };

@@ -19,7 +19,7 @@ const NAMED = 3;
  * @param {HTMLCanvasElement | null} photograph the square that the model saw
  */
 export async function printLetter(scan, photograph) {
-  const question = h('textarea', { class: 'input', rows: 3, maxlength: 600, value: t('letter.defaultQuestion') });
+  const question = h('textarea', { class: 'input', rows: 3, maxlength: 600, autocomplete: 'off', value: t('letter.defaultQuestion') });
   const answer = await openDialog(t('letter.title'), [h('p', { class: 'soft' }, t('letter.lead')),
     labelled(t('letter.question'), question)], [
     { label: t('common.cancel'), value: '' }, { label: t('result.report'), value: 'print', kind: 'primary' }]);

@@ -49,7 +49,7 @@ function ageField(start, changed) {
   let infantConfirmed = start === 0;
   const ids = { age: uniqueID('age'), slider: uniqueID('age'), hint: uniqueID('age-hint') };
   const hint = h('div', { id: ids.hint, class: 'field-hint', 'aria-live': 'polite' });
-  const number = h('input', { id: ids.age, class: 'input age-number', type: 'number', inputmode: 'numeric', min: 0, max: 130, step: 'any',
+  const number = h('input', { id: ids.age, class: 'input age-number', type: 'number', inputmode: 'numeric', min: 0, max: 130, step: 'any', autocomplete: 'off',
     value: start ?? '', 'aria-describedby': ids.hint, oninput: () => read(number.value) });
   const slider = h('input', { id: ids.slider, class: 'slider', type: 'range', min: 0, max: 100, step: 1,
     value: Math.min(start ?? UNKNOWN_AGE, 100), 'aria-label': t('metadata.ageSlider'), oninput: () => enter(slider.value) });

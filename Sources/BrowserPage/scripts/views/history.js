@@ -27,17 +27,18 @@ export async function historyView() {
 
   let turn = 0;
   let shown = '';
-  /** @param {boolean} [onlyChanges] whether the list stays as it is where the history has not changed */
-  async function draw(onlyChanges = false) {
+  async function read() {
+    const state = await app.history.state();
+    return { state, ...(state === 'off' ? { rows: [], broken: [] } : await app.history.list()) };
+  }
+
+  async function draw() {
     turn += 1;
     const mine = turn;
-    const state = await app.history.state();
-    const { rows, broken } = state === 'off' ? { rows: [], broken: [] } : await app.history.list();
+    const { state, rows, broken } = await read();
     // What was asked for later is shown, whichever answer comes first.
     if (mine !== turn) return;
-    const content = JSON.stringify([state, rows, broken]);
-    if (onlyChanges && content === shown) return;
-    shown = content;
+    shown = JSON.stringify({ state, rows, broken });
     const hadFocus = root.contains(document.activeElement);
     pictures.forget();
     const heading = h('div', { class: 'stack close measure' }, h('h1', {}, t('history.title')),
@@ -51,17 +52,12 @@ export async function historyView() {
     if (hadFocus && !root.contains(document.activeElement)) focusHeading(root);
   }
 
-  // Another tab may have changed the history meanwhile.
-  const seen = () => { if (!document.hidden) draw(true); };
-  document.addEventListener('visibilitychange', seen);
   await draw();
-  return {
-    title: t('tabs.history'), content: root,
-    leave: () => {
-      document.removeEventListener('visibilitychange', seen);
-      pictures.forget();
-    },
-  };
+  return { title: t('tabs.history'), content: root, leave: pictures.forget, async returned() {
+    // What is told over the list stays, as during an import.
+    if (JSON.stringify(await read()) !== shown) await draw();
+    return false;
+  } };
 }
 
 /** @param {HistoryPage} page */

@@ -102,7 +102,11 @@ export async function recordView(id) {
     h('div', { class: 'row spread no-print' },
       h('button', { class: 'button danger-plain', onclick: async () => { if (await deleteScans([id], t('history.deleteTitle'))) go('history'); } }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...panel.files)),
     actionBar(t('result.actions'), status, again, panel.report));
-  return { title: scan.lesion || scan.name, content, leave: () => {
+  const returned = async () => {
+    const [current] = await app.history.state() === 'off' ? [] : await app.history.scans([id]);
+    return !kept.isTyping() && (current?.lesion !== scan.lesion || current.note !== scan.note);
+  };
+  return { title: scan.lesion || scan.name, content, returned, leave: () => {
     kept.leave();
     pictures.forget();
   } };
