@@ -1,7 +1,9 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
 """The list of the history and the pages of its lesions: found, grouped, compared, told to a dermatologist."""
 
-import pytest
+import json
+import re
+
 from conftest import copies
 from playwright.sync_api import expect
 from test_answers import BETWEEN, change
@@ -226,28 +228,136 @@ def test_why_two_scans_cannot_be_compared_is_said(visit):
     assert clips == ["", "inset(0px 0px 0px 70%)"]
 
 
-@pytest.mark.slow
-def test_hundreds_of_scans_are_listed_without_freezing(visit):
-    on = visit()
+# Counts what a view makes and reads: elements, and records with their thumbnails.
+COUNTED = """
+  window.made = { elements: 0, records: 0, all: [] };
+  for (const name of ['createElement', 'createElementNS']) {
+    const own = Document.prototype[name];
+    Document.prototype[name] = function (...given) { window.made.elements += 1; return own.apply(this, given); };
+  }
+  const [get, getAll] = [IDBObjectStore.prototype.get, IDBObjectStore.prototype.getAll];
+  IDBObjectStore.prototype.get = function (...given) { window.made.records += 1; return get.apply(this, given); };
+  IDBObjectStore.prototype.getAll = function (...given) { window.made.all.push(this.name); return getAll.apply(this, given); };
+"""
+
+
+def test_of_ten_thousand_scans_only_those_that_are_shown_are_made_and_read(visit):
+    """Counts, not times: the same on every machine. --measure has the times."""
+    on = visit(script=COUNTED)
+    page = on.page
     on.scan()
     on.save()
-    on.page.evaluate("""async () => {
-      const open = indexedDB.open('dermafusion');
-      const database = await new Promise((resolve) => { open.onsuccess = () => resolve(open.result); });
-      const change = database.transaction('scans', 'readwrite');
-      const store = change.objectStore('scans');
-      const all = store.getAll();
-      const [scan] = await new Promise((resolve) => { all.onsuccess = () => resolve(all.result); });
-      for (let index = 0; index < 400; index += 1) store.put({ ...scan, id: index.toString(16).padStart(32, '0'), name: `scan ${index}` });
-      await new Promise((resolve) => { change.oncomplete = resolve; });
-      database.close();
-    }""")
+    copies(on, 10_000, "copy.lesion = `lesion ${index % 700}`; copy.note = `note-${index}`;")
     on.go("history")
-    on.page.get_by_text("401 scans, newest first").wait_for()
-    # Some at first, more when asked for; what is looked for is found among all.
-    expect(on.page.locator(".scan-row")).to_have_count(40)
-    on.page.get_by_role("button", name="Show 40 more").click()
-    expect(on.page.locator(".scan-row")).to_have_count(80)
-    on.page.get_by_label("Search").fill("scan 399")
-    on.page.get_by_text("1 of 401 scans").wait_for()
-    expect(on.page.locator(".scan-row")).to_have_count(1)
+    page.get_by_text("10,001 scans, newest first").wait_for()
+    # The rows, which the copies lack, were made once. From here on records are read only for their thumbnails.
+    on.go("scan")
+    page.get_by_role("heading", name="Last scan").wait_for()
+
+    def made(change, words: str, rows: int) -> None:
+        page.evaluate("() => { window.made = { elements: 0, records: 0, all: [] }; }")
+        change()
+        page.get_by_text(words).first.wait_for()
+        expect(page.locator(".scan-row")).to_have_count(rows)
+        page.wait_for_function("() => [...document.querySelectorAll('.scan-row img')].every((image) => image.src)")
+        counts = page.evaluate("() => window.made")
+        assert counts["elements"] < 1500, (words, counts)
+        assert counts["records"] <= rows, (words, counts)
+        assert set(counts["all"]) <= {"rows"}, (words, counts)
+
+    made(lambda: on.go("history"), "10,001 scans, newest first", 40)
+    made(lambda: page.get_by_label("Search").fill("note-99"), "111 of 10,001 scans", 40)
+    made(lambda: page.get_by_label("Search").fill("note-9999"), "1 of 10,001 scans", 1)
+    made(lambda: page.get_by_label("Search").fill(""), "10,001 scans, newest first", 40)
+    made(lambda: page.get_by_label("Group by lesion").check(), "lesion 0", 40)
+    page.get_by_label("Group by lesion").uncheck()
+    page.get_by_role("button", name="Show 40 more").click()
+    expect(page.locator(".scan-row")).to_have_count(80)
+
+
+def test_ticked_scans_are_exported_and_deleted_together(visit):
+    on = visit(viewport={"width": 360, "height": 740})
+    page = on.page
+    on.scan()
+    on.save()
+    copies(on, 60, "copy.lesion = `spot ${index}`; copy.result.risk = ['low', 'high', 'moderate'][index % 3];")
+    on.go("history")
+    page.get_by_text("61 scans, newest first").wait_for()
+    bar = page.get_by_role("group", name="The ticked scans")
+    expect(bar).to_have_count(0)
+    # Of those that are found also the ones that are not shown yet.
+    page.get_by_label("Risk", exact=True).select_option("high")
+    page.get_by_role("button", name="Tick all that are found").click()
+    expect(page.get_by_role("button", name="Tick all that are found")).to_have_count(0)
+    page.get_by_label("Risk", exact=True).select_option("")
+    page.get_by_text("61 scans, newest first").wait_for()
+    found = int(bar.get_by_role("status").inner_text().split()[0])
+    assert found >= 20
+    expect(bar.get_by_role("button", name="Delete")).to_be_in_viewport(ratio=1)
+    with page.expect_download() as download:
+        bar.get_by_role("button", name="Export").click()
+    lines = [json.loads(line) for line in download.value.path().read_text().splitlines()]
+    assert lines[0]["scans"] == found == len(lines) - 1
+    assert {line["result"]["risk"] for line in lines[1:]} == {"high"}
+    bar.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_text(f"{found} scans and their photographs are deleted.").wait_for()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    page.get_by_text("61 scans, newest first").wait_for()
+    bar.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_text(f"{61 - found} scans, newest first").wait_for()
+    page.wait_for_function("() => document.activeElement.tagName === 'H1'")
+    expect(bar).to_have_count(0)
+
+
+def test_rows_come_in_the_order_that_a_person_wants(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    copies(
+        on,
+        3,
+        "copy.lesion = ['spot 10', 'ear', 'spot 9'][index]; copy.result.risk = ['moderate', 'low', 'high'][index]; copy.result.concern = null;",
+    )
+    on.go("history")
+    page.get_by_text("4 scans, newest first").wait_for()
+    names = page.locator(".scan-row .file-name")
+    own = names.first.inner_text()
+    expect(names).to_have_text([own, "spot 10", "ear", "spot 9"])
+    page.get_by_label("Order").select_option("Oldest first")
+    expect(names).to_have_text(["spot 9", "ear", "spot 10", own])
+    page.get_by_label("Order").select_option("By name")
+    expect(names).to_have_text(["ear", own, "spot 9", "spot 10"])
+    page.get_by_label("Order").select_option("Highest risk first")
+    assert [name for name in names.all_inner_texts() if name != own] == ["spot 9", "spot 10", "ear"]
+    expect(page.get_by_role("status").filter(has_text="scans")).to_have_text("4 scans")
+    # The order outlives a look at one of them.
+    page.locator("a.scan-card").first.click()
+    page.get_by_label("Notes", exact=True).wait_for()
+    page.go_back()
+    expect(names.first).to_have_text("spot 9")
+
+
+def test_a_clock_that_was_set_back_turns_no_time_round(visit):
+    on = visit()
+    page = on.page
+    on.scan()
+    on.save()
+    # The scan that was stored last has the earlier date.
+    copies(
+        on,
+        1,
+        "copy.lesion = scan.lesion = 'ear'; copy.created = new Date(Date.parse(scan.created) + 90000000).toISOString(); store.put(scan);",
+    )
+    on.go("history")
+    page.get_by_text("2 scans, newest first").wait_for()
+    days = page.locator(".scan-row .soft.small").all_inner_texts()
+    page.locator("a.scan-card").first.click()
+    page.get_by_role("link", name="All scans of this lesion").click()
+    page.get_by_text(re.compile("^2 scans, over (25 hours|1 day)$")).wait_for()
+    assert page.locator(".film-strip .soft.small").all_inner_texts() == days[::-1]
+    page.get_by_role("link", name="Compare the first with the last").click()
+    page.get_by_text("25 hours between them").wait_for()
+    labels = page.locator("figcaption").all_inner_texts()
+    assert [label.split(" · ")[1] for label in labels] == days[::-1]
