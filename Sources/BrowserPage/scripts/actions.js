@@ -35,11 +35,8 @@ async function mayDiscard(dropped) {
   if (asking) return false;
   asking = true;
   try {
-    switch (kind) {
-      case 'list': return await confirmAction(t('batch.closeTitle'), t('batch.closeText', { count }), t('scan.discard'));
-      case 'result': return await confirmAction(t('scan.discardTitle'), t('scan.discardText'), t('scan.discard'));
-      default: return await confirmAction(t('scan.discardDetailsTitle'), t('scan.discardDetailsText'), t('scan.discard'));
-    }
+    const question = { list: 'batch.close', result: 'scan.discard', details: 'scan.discardDetails' }[kind];
+    return await confirmAction(t(`${question}Title`), t(`${question}Text`, { count }), t('scan.discard'));
   } finally {
     asking = false;
   }

@@ -35,7 +35,9 @@ from conftest import (
 OPENINGS = 7
 WARM_UP = 2
 RUNS = 15
-SCANS = 100
+# Photographs that one person opens one after the other, and after which of them the memory is looked at.
+PHOTOGRAPHS = ("phantom_brown.jpg", "phantom_melanoma.jpg", "phantom_vascular.jpg", "checks.png")
+LOOKS = (10, 20, 30, 40, 50)
 # Seconds in which the page gets ready, on a machine with other work too.
 UNWATCHED = 5
 
@@ -65,13 +67,13 @@ OPENING = """() => new Promise((resolve) => {
 })"""
 
 
-def resident(pids: set[int]) -> int:
-    """The proportional share of memory of the processes, in bytes."""
+def private_memory(pids: set[int]) -> int:
+    """The memory that the processes share with no other, in bytes."""
     total = 0
     for pid in pids:
         try:
             with open(f"/proc/{pid}/smaps_rollup") as lines:
-                total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+                total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
         except OSError:
             continue
     return total
@@ -211,6 +213,26 @@ def measure_history(on) -> None:
     )
 
 
+def measure_memory(browser, session) -> None:
+    """What the page holds while photographs are opened, analysed and let go of one after the other, as a phone sees it."""
+    on = Visit(browser)
+    held = []
+    for run in range(1, LOOKS[-1] + 1):
+        on.scan(PHOTOGRAPHS[run % len(PHOTOGRAPHS)])
+        on.page.get_by_role("button", name="Discard").click()
+        on.page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+        on.page.locator(".drop-zone").wait_for()
+        if run in LOOKS:
+            on.page.request_gc()
+            on.page.wait_for_timeout(1000)
+            held.append(private_memory(renderers(session)) / 1e6)
+    told = ", ".join(f"{memory:.0f}" for memory in held)
+    print(
+        f"private memory of the page after {', '.join(map(str, LOOKS))} photographs: {told} MB ({held[-1] - held[0]:+.0f} MB)"
+    )
+    on.close()
+
+
 def main() -> None:
     text = base64.b64encode((FIXTURES / "phantom_brown.jpg").read_bytes()).decode()
     with sync_playwright() as playwright:
@@ -252,18 +274,8 @@ def main() -> None:
                 f"{statistics.median(own):.0f} ms ({min(own):.0f} to {max(own):.0f}); medians of {len(pairs)}"
             )
 
-        scan = "async ([text, run]) => { await window.dermafusion.classify(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], `scan ${run}.jpg`)); }"
-        memory = {}
-        for run in range(1, SCANS + 1):
-            on.page.evaluate(scan, [text, run])
-            if run in (10, SCANS):
-                on.page.request_gc() if hasattr(on.page, "request_gc") else None
-                on.page.wait_for_timeout(500)
-                memory[run] = resident(renderers(session))
-        print(
-            f"memory of the page after 10 scans {memory[10] / 1e6:.0f} MB, after {SCANS} {memory[SCANS] / 1e6:.0f} MB ({memory[SCANS] / memory[10] - 1:+.1%})"
-        )
         on.close()
+        measure_memory(browser, session)
 
         on = Visit(browser)
         on.page.evaluate(LONG_TASKS)

@@ -130,34 +130,6 @@ def test_an_open_record_does_not_turn_the_history_on_again(visit):
     assert on.page.evaluate("async () => (await indexedDB.databases()).length") == 0
 
 
-def test_a_record_has_the_name_that_another_tab_gave_it(visit):
-    on = visit()
-    page = on.page
-    on.scan()
-    on.save()
-    on.go("history")
-    page.locator("a.scan-card").click()
-    page.get_by_label("Notes", exact=True).wait_for()
-    other = on.context.new_page()
-    other.goto(page.url)
-    other.get_by_label("Name of the lesion").fill("left ear")
-    other.get_by_text("Stored").wait_for()
-    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
-    page.get_by_role("heading", name="left ear", level=1).wait_for()
-    expect(page).to_have_title("left ear · DermaFusion")
-    expect(page.get_by_label("Name of the lesion")).to_have_value("left ear")
-    page.get_by_label("Notes", exact=True).fill("itches")
-    page.get_by_text("Stored").wait_for()
-    # One that was deleted there is not shown as if it were here.
-    other.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
-    expect(other.get_by_label("Notes", exact=True)).to_have_value("itches")
-    other.get_by_role("button", name="Delete").click()
-    other.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    other.get_by_text("There are no scans yet.").wait_for()
-    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
-    page.get_by_role("heading", name="This scan is not here").wait_for()
-
-
 def test_lists_show_what_the_scans_say(visit):
     """Rows follow their scans: those of an older version are made, a new name is in both, and what is deleted is in neither."""
     on = visit()

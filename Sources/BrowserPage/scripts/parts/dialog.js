@@ -56,6 +56,15 @@ export async function confirmAction(title, text, action) {
 }
 
 /**
+ * Tells what happened in a dialog with one button.
+ * @param {string} title
+ * @param {string} text
+ */
+export function tell(title, text) {
+  return openDialog(title, [h('p', {}, text)], [{ label: t('common.close'), value: '', kind: 'primary' }]);
+}
+
+/**
  * A message in the page: a sentence with a sign before it.
  * @param {'notice' | 'warning' | 'danger'} kind
  * @param {...(Node | string | null)} content

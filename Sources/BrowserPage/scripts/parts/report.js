@@ -2,7 +2,7 @@ import facts from '../facts.js';
 import { h } from '../dom.js';
 import { formatDate, nameOfClass, t } from '../texts.js';
 import { drawn } from '../image.js';
-import { disclaimer, openDialog } from './dialog.js';
+import { disclaimer, tell } from './dialog.js';
 import { mapCaption, verdict } from './map-checks.js';
 import { colourBar } from './map-colours.js';
 import { metadataLine } from './metadata-form.js';
@@ -51,7 +51,7 @@ function print() {
     window.print();
   } catch {
     dropReport();
-    openDialog(t('result.report'), [h('p', {}, t('report.failed'))], [{ label: t('common.close'), value: '', kind: 'primary' }]);
+    tell(t('result.report'), t('report.failed'));
   }
 }
 

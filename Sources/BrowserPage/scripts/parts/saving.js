@@ -3,19 +3,10 @@ import { h } from '../dom.js';
 import { isFull } from '../history/database.js';
 import { withoutMetadata } from '../history/metadata.js';
 import { t } from '../texts.js';
-import { confirmAction, openDialog } from './dialog.js';
+import { confirmAction, openDialog, tell } from './dialog.js';
 
 /** A photograph's picture is stored as it is up to here; of a larger one the square, with the pixels that the model saw. */
 const STORED_BYTES = 1_500_000;
-
-/**
- * Tells what happened in a dialog with one button.
- * @param {string} title
- * @param {string} text
- */
-export function tell(title, text) {
-  return openDialog(title, [h('p', {}, text)], [{ label: t('common.close'), value: '', kind: 'primary' }]);
-}
 
 /**
  * Turns the history on where the person wants it.

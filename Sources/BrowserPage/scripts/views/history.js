@@ -1,8 +1,8 @@
 import { app } from '../app.js';
 import { focusHeading, h, replace } from '../dom.js';
 import { icon } from '../icons.js';
-import { message } from '../parts/dialog.js';
-import { deleteScans, tell } from '../parts/saving.js';
+import { message, tell } from '../parts/dialog.js';
+import { deleteScans } from '../parts/saving.js';
 import { thumbnails } from '../parts/scan-summary.js';
 import { t } from '../texts.js';
 import { scanList } from './history/list.js';
