@@ -147,8 +147,21 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
     for j in 0..<vectors { Elements.accumulate(&sums[i][j], word, bRow[j]) }
   }
 
-  /// Computes all rows of one panel. The last tile of a run reaches back over rows already done rather than have a
-  /// variant for every remainder: the same sums give the same bits.
+  /// Computes the tile of some rows that follow, its epilogue included. A tile that would leave the run reaches back over rows
+  /// already done: the same sums give the same bits.
+  @inline(__always)
+  private static func finish(
+    _ product: MatrixProduct, _ panel: UnsafePointer<Elements.Word>, _ row: inout Int, _ column: Int,
+    _ prefetch: inout Prefetch
+  ) {
+    let first = min(row, product.rowCount &- rows)
+    compute(product, panel: panel, row: first, column: column, prefetch: &prefetch)
+    Epilogue<Elements>.finish(product, row: first, rows: rows, column: column, vectors: vectors)
+    row &+= rows
+  }
+
+  /// Computes all rows of one panel. What is left of a run takes the lowest of the tiles of 4, 8 and all rows that covers it,
+  /// rather than a variant for every remainder.
   @inline(never)
   static func computePanel(_ product: MatrixProduct, panel: UnsafePointer<Elements.Word>, column: Int) {
     let count = product.rowCount
@@ -160,16 +173,15 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
     for _ in 0..<product.runCount {
       var row = 0
       while row < count {
-        if count < rows {
-          Tile<Elements, 1, vectors>.compute(
-            product, panel: panel, row: row, column: column, prefetch: &prefetch)
-          Epilogue<Elements>.finish(product, row: row, rows: 1, column: column, vectors: vectors)
-          row &+= 1
+        let left = count &- row
+        if rows > 8, left <= 8, left > 4, count >= 8 {
+          Tile<Elements, 8, vectors>.finish(product, panel, &row, column, &prefetch)
+        } else if rows > 4, left <= 4 || count < rows, count >= 4 {
+          Tile<Elements, 4, vectors>.finish(product, panel, &row, column, &prefetch)
+        } else if count < rows {
+          Tile<Elements, 1, vectors>.finish(product, panel, &row, column, &prefetch)
         } else {
-          let first = min(row, count &- rows)
-          compute(product, panel: panel, row: first, column: column, prefetch: &prefetch)
-          Epilogue<Elements>.finish(product, row: first, rows: rows, column: column, vectors: vectors)
-          row &+= rows
+          finish(product, panel, &row, column, &prefetch)
         }
       }
       product.a += 4 &* count &* product.aStride
