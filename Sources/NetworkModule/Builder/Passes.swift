@@ -70,25 +70,42 @@ extension OperationList {
     }
   }
 
-  /// A gate's factors multiply the weights of the linear layer after it, or its input on the way. The depthwise convolution
-  /// before adds up the means. Rounds elsewhere.
+  /// A gate's factors multiply the weights of the linear layer after it, or its input on the way. The convolution before, if
+  /// it is depthwise or in groups, adds up the means. Rounds elsewhere.
   package mutating func fuseGates() {
     let uses = useCounts
     for (value, node) in operations {
       guard let convolution = node.operation as? Convolution, convolution.form.isLinear,
         let gated = nodes[node.inputs[0].index], let gate = gated.operation as? Gate,
         uses[node.inputs[0].index] == 1, let filtered = nodes[gated.inputs[0].index],
-        let depthwise = filtered.operation as? Depthwise, uses[gated.inputs[0].index] == 1
+        let filter = Self.summing(filtered.operation, for: gate, of: convolution),
+        uses[gated.inputs[0].index] == 1
       else { continue }
-      var (filter, factors, form) = (depthwise.form, gate.form, convolution.form)
-      filter.reader = .gate(gate.name, product: convolution.name)
+      var (factors, form) = (gate.form, convolution.form)
       factors.product = convolution.name
       form.isGated = true
       let inputs = [gated.inputs[0], node.inputs[0]] + node.inputs.dropFirst()
-      change(gated.inputs[0], Depthwise(filter), filtered.inputs)
+      change(gated.inputs[0], filter, filtered.inputs)
       change(node.inputs[0], Gate(factors), gated.inputs)
       change(value, Convolution(form), inputs)
     }
+  }
+
+  /// The operation that also adds up its channels for a product's gate; nil if it has no such form.
+  private static func summing(
+    _ operation: any Operation, for gate: Gate, of product: Convolution
+  ) -> (any Operation)? {
+    if let depthwise = operation as? Depthwise {
+      var form = depthwise.form
+      form.reader = .gate(gate.name, product: product.name)
+      return Depthwise(form)
+    }
+    guard let convolution = operation as? Convolution, convolution.form.groups > 1,
+      convolution.form.product.activation.isIdempotent
+    else { return nil }
+    var form = convolution.form
+    form.feedsGate = true
+    return Convolution(form)
   }
 
   /// A linear layer becomes a part of the depthwise convolution after it, which expands a few rows at a time. The bits stay.

@@ -14,6 +14,8 @@ final class Convolution: Operation {
     var groups = 1
     /// True if its input is the image, whose few channels lie close together.
     let readsImage: Bool
+    /// True if the sums of its channels are written too, for a gate. Only in groups.
+    var feedsGate = false
     /// True if the second input multiplies the channels of the first.
     var isGated = false
     /// True if the last input is added to the sums.
@@ -42,7 +44,7 @@ final class Convolution: Operation {
   }
 
   private var algorithm: Convolution2D.Algorithm {
-    form.groups > 1 ? .windows : .best(for: form.window, isImage: form.readsImage)
+    .best(for: form.window, isImage: form.readsImage)
   }
 
   func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
@@ -63,10 +65,10 @@ final class Convolution: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    let output = Layout(outputShape(inputs), kernels: weights.kernels)
-    if form.groups > 1 { return try GroupedConvolution(form, inputs[0], weights, output: output) }
+    if form.groups > 1 { return try GroupedConvolution(form, inputs[0], weights) }
     return PreparedConvolution(
-      try layer(inputs[0].channels, weights), inputs[0], form, output: output, pool: pool)
+      try layer(inputs[0].channels, weights), inputs[0], form,
+      output: Layout(outputShape(inputs), kernels: weights.kernels), pool: pool)
   }
 
   private func layer(

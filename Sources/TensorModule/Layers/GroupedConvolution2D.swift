@@ -3,10 +3,9 @@ package import SystemModule
 
 /// A convolution whose channels are cut into groups, each of which is convolved on its own.
 ///
-/// Groups that are narrower than a vector are computed side by side as one block, with zeros for the weights between them.
-/// A task takes a block and some rows. With stride 1 it copies the block's channels with the zeros around them, so that the
-/// pixels under each row of a window lie side by side and all windows are one product; the products of the columns beyond
-/// the row's end are left out. With another stride it copies what lies under each window.
+/// Groups that are narrower than a vector are computed side by side as one block, with zeros for the weights between them. A
+/// window of 3x3 and stride 1 takes ``WinogradProduct``. For another a task takes a block and some rows, and copies what lies
+/// under each window.
 package struct GroupedConvolution2D: Sendable {
   package let window: Window
   /// Applied to each output.
@@ -15,7 +14,12 @@ package struct GroupedConvolution2D: Sendable {
   package let inputChannels: Int
   package let outputChannels: Int
   package let kernels: KernelSet
-  fileprivate let blocks: GroupBlocks
+  private enum Product: Sendable {
+    case winograd(WinogradProduct)
+    case windows(GroupBlocks)
+  }
+
+  private let product: Product
   /// `OIHW`, for the gradient.
   fileprivate let weight: [Float]
 
@@ -39,12 +43,17 @@ package struct GroupedConvolution2D: Sendable {
     self.weight = weight
     outputChannels = bias.count
     self.kernels = kernels
-    let (inputs, outputs) = (inputChannels / groups, bias.count / groups)
-    blocks = GroupBlocks(
-      groups: groups, inputs: inputs, outputs: outputs, taps: taps, bias: bias, kernels: kernels
-    ) { group, output, input, tap in
-      weight[((group * outputs + output) * inputs + input) * taps + tap]
+    if Convolution2D.Algorithm.best(for: window) == .winograd {
+      product = .winograd(
+        WinogradProduct(
+          weight: weight, bias: bias, inputChannels: inputChannels, groups: groups, kernels: kernels))
+      return
     }
+    let cut = GroupCut(groups: groups, inputs: inputChannels, outputs: bias.count, kernels: kernels)
+    product = .windows(
+      GroupBlocks(cut, taps: taps, bias: bias, kernels: kernels) { output, input, tap in
+        weight[(output * cut.groupInputs + input) * taps + tap]
+      })
   }
 
   package func outputShape(_ input: FeatureShape) -> FeatureShape {
@@ -54,14 +63,11 @@ package struct GroupedConvolution2D: Sendable {
   /// Floats of scratch memory for each task.
   package func scratchCount(_ input: FeatureShape) -> Int {
     let output = outputShape(input)
-    let rows = blocks.rowsPerTask(output)
-    if window.stride != 1 { return blocks.scratchCount(pixels: rows * output.width) }
-    let width = planeWidth(output)
-    return (rows + window.kernelSize - 1) * width * blocks.inputs + rows * width * blocks.paddedOutputs
+    return switch product {
+    case .winograd(let product): product.scratchCount(output)
+    case .windows(let blocks): blocks.scratchCount(output)
+    }
   }
-
-  /// Pixels in a row of a copy, the zeros beside it included.
-  private func planeWidth(_ output: FeatureShape) -> Int { output.width + window.kernelSize - 1 }
 
   /// Computes the output.
   ///
@@ -77,37 +83,21 @@ package struct GroupedConvolution2D: Sendable {
       "convolution of \(inputChannels) to \(outputChannels) channels from \(input.shape) to \(output.shape)")
     let activation = activation ?? self.activation
     let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
-    let size = window.kernelSize
-    blocks.run(output, scratch: scratch, scratchCount: scratchCount(input.shape), pool: pool) {
-      block, rows, scratch in
-      let channels = block * blocks.inputs..<(block + 1) * blocks.inputs
-      if window.stride == 1 {
-        let width = planeWidth(output.shape)
-        let planeCount = (rows.count + size - 1) * width * blocks.inputs
-        for row in 0..<rows.count + size - 1 {
-          input.copyRow(
-            rows.lowerBound + row - resolved.top, from: -resolved.left, count: width, channels: channels,
-            to: scratch + row * width * blocks.inputs)
-        }
-        let sums = scratch + planeCount
-        blocks.matrices[block].multiply(
-          a: scratch, aStride: blocks.inputs, segmentCount: size, segmentStride: width * blocks.inputs,
-          rowCount: (rows.count - 1) * width + output.shape.width, into: sums, cStride: blocks.paddedOutputs,
-          activation: activation)
-        blocks.write(sums, rowLength: width, of: block, rows: rows, into: output)
-        return
-      }
-      var target = scratch
-      for pixel in rows.lowerBound * output.shape.width..<rows.upperBound * output.shape.width {
-        let (y, x) = pixel.quotientAndRemainder(dividingBy: output.shape.width)
+    switch product {
+    case .winograd(let product):
+      product(
+        input, top: resolved.top, left: resolved.left, residual: nil, activation: activation, into: output,
+        scratch: scratch, pool: pool)
+    case .windows(let blocks):
+      let size = window.kernelSize
+      blocks.multiply(into: output, activation: activation, scratch: scratch, pool: pool) {
+        y, x, channels, target in
         for ky in 0..<size {
           input.copyRow(
             y * window.stride - resolved.top + ky, from: x * window.stride - resolved.left, count: size,
-            channels: channels, to: target)
-          target += size * blocks.inputs
+            channels: channels, to: target + ky * size * channels.count)
         }
       }
-      blocks.multiply(scratch, block: block, rows: rows, activation: activation, into: output)
     }
   }
 }
@@ -121,19 +111,18 @@ package struct GroupedConvolution2DGradient: Sendable {
   /// Packs the transposed weight.
   package init(_ layer: GroupedConvolution2D) {
     self.layer = layer
-    let (inputs, outputs) = (layer.inputChannels / layer.groups, layer.outputChannels / layer.groups)
     let taps = layer.window.kernelSize * layer.window.kernelSize
-    blocks = GroupBlocks(
-      groups: layer.groups, inputs: outputs, outputs: inputs, taps: taps, bias: nil, kernels: layer.kernels
-    ) { group, input, output, tap in
-      layer.weight[((group * outputs + output) * inputs + input) * taps + tap]
+    let cut = GroupCut(
+      groups: layer.groups, inputs: layer.outputChannels, outputs: layer.inputChannels, kernels: layer.kernels
+    )
+    blocks = GroupBlocks(cut, taps: taps, bias: nil, kernels: layer.kernels) { input, output, tap in
+      let (group, channel) = input.quotientAndRemainder(dividingBy: cut.groupOutputs)
+      return layer.weight[((group * cut.groupInputs + output) * cut.groupOutputs + channel) * taps + tap]
     }
   }
 
   /// Floats of scratch memory for each task.
-  package func scratchCount(_ input: FeatureShape) -> Int {
-    blocks.scratchCount(pixels: blocks.rowsPerTask(input) * input.width)
-  }
+  package func scratchCount(_ input: FeatureShape) -> Int { blocks.scratchCount(input) }
 
   /// Computes the gradient of all input pixels.
   ///
@@ -149,114 +138,125 @@ package struct GroupedConvolution2DGradient: Sendable {
       output == layer.outputShape(input) && input.channels == layer.inputChannels,
       "gradient of a grouped convolution from \(output) to \(input)")
     let resolved = window.resolve(height: input.height, width: input.width)
-    blocks.run(inputGradient, scratch: scratch, scratchCount: scratchCount(input), pool: pool) {
-      block, rows, scratch in
-      let channels = block * blocks.inputs..<(block + 1) * blocks.inputs
-      var target = scratch
-      for pixel in rows.lowerBound * input.width..<rows.upperBound * input.width {
-        let (y, x) = pixel.quotientAndRemainder(dividingBy: input.width)
-        for ky in 0..<window.kernelSize {
-          let (row, rowRest) = (y + resolved.top - ky).quotientAndRemainder(dividingBy: window.stride)
-          for kx in 0..<window.kernelSize {
-            let (column, rest) = (x + resolved.left - kx).quotientAndRemainder(dividingBy: window.stride)
-            // No output has this tap here: a row or a column outside the map.
-            outputGradient.copyRow(
-              rowRest == 0 && rest == 0 ? row : -1, from: column, count: 1, channels: channels, to: target)
-            target += blocks.inputs
-          }
+    blocks.multiply(into: inputGradient, activation: .identity, scratch: scratch, pool: pool) {
+      y, x, channels, target in
+      for ky in 0..<window.kernelSize {
+        let (row, rowRest) = (y + resolved.top - ky).quotientAndRemainder(dividingBy: window.stride)
+        for kx in 0..<window.kernelSize {
+          let (column, rest) = (x + resolved.left - kx).quotientAndRemainder(dividingBy: window.stride)
+          // No output has this tap here: a row or a column outside the map.
+          outputGradient.copyRow(
+            rowRest == 0 && rest == 0 ? row : -1, from: column, count: 1, channels: channels,
+            to: target + (ky * window.kernelSize + kx) * channels.count)
         }
       }
-      blocks.multiply(scratch, block: block, rows: rows, activation: .identity, into: inputGradient)
     }
   }
 }
 
-/// The weights of groups that are computed side by side, a matrix for each block.
-private struct GroupBlocks: Sendable {
-  /// `[kernelSize, kernelSize, inputs] x [outputs]`, packed.
-  let matrices: [PackedMatrix]
+/// The cut of a grouped convolution's channels into blocks, each of one group, or of several that lie side by side in a vector.
+struct GroupCut: Sendable {
+  /// Of a group.
+  let groupInputs: Int
+  let groupOutputs: Int
+  let blockCount: Int
   /// Of a block.
   let inputs: Int
   let outputs: Int
-  let paddedOutputs: Int
+
+  /// - Parameter inputs: Of all groups, as are the outputs.
+  init(groups: Int, inputs: Int, outputs: Int, kernels: KernelSet) {
+    precondition(
+      inputs.isMultiple(of: groups) && outputs.isMultiple(of: groups),
+      "\(inputs) to \(outputs) channels in \(groups) groups")
+    (groupInputs, groupOutputs) = (inputs / groups, outputs / groups)
+    let most = max(kernels.vectorWidth / groupOutputs, 1)
+    let merged = (1...most).last { groups.isMultiple(of: $0) } ?? 1
+    blockCount = groups / merged
+    (self.inputs, self.outputs) = (merged * groupInputs, merged * groupOutputs)
+  }
+
+  /// The inputs of a block that one of its outputs has weights for: its group's.
+  func inputs(ofColumn column: Int) -> Range<Int> {
+    let group = column / groupOutputs
+    return group * groupInputs..<(group + 1) * groupInputs
+  }
+}
+
+/// The windows of groups as products, a matrix for each block.
+private struct GroupBlocks: Sendable {
+  private let cut: GroupCut
+  /// `[kernelSize, kernelSize, inputs] x [outputs]`, packed.
+  private let matrices: [PackedMatrix]
+  private let paddedOutputs: Int
 
   /// - Parameters:
-  ///   - inputs: Of a group, as are the outputs.
   ///   - bias: Of all groups.
-  ///   - value: The weight of a group, an output and an input of it, and a tap.
+  ///   - value: The weight of an output of all, an input of its group, and a tap.
   init(
-    groups: Int, inputs: Int, outputs: Int, taps: Int, bias: [Float]?, kernels: KernelSet,
-    value: (_ group: Int, _ output: Int, _ input: Int, _ tap: Int) -> Float
+    _ cut: GroupCut, taps: Int, bias: [Float]?, kernels: KernelSet,
+    value: (_ output: Int, _ input: Int, _ tap: Int) -> Float
   ) {
-    let merged = (1...max(kernels.vectorWidth / outputs, 1)).last { groups.isMultiple(of: $0) } ?? 1
-    self.inputs = merged * inputs
-    self.outputs = merged * outputs
-    paddedOutputs = self.outputs.roundedUp(toMultipleOf: kernels.vectorWidth)
-    let (blockInputs, blockOutputs) = (self.inputs, self.outputs)
-    matrices = (0..<groups / merged).map { block in
-      PackedMatrix(
-        columnCount: blockOutputs, depth: taps * blockInputs,
-        bias: bias.map { Array($0[block * blockOutputs..<(block + 1) * blockOutputs]) }, kernels: kernels
+    self.cut = cut
+    paddedOutputs = cut.outputs.roundedUp(toMultipleOf: kernels.vectorWidth)
+    matrices = (0..<cut.blockCount).map { block in
+      let outputs = block * cut.outputs..<(block + 1) * cut.outputs
+      return PackedMatrix(
+        columnCount: cut.outputs, depth: taps * cut.inputs, bias: bias.map { Array($0[outputs]) },
+        kernels: kernels
       ) { column, start, target in
+        let own = cut.inputs(ofColumn: column)
         for i in target.indices {
-          let (tap, input) = (start + i).quotientAndRemainder(dividingBy: blockInputs)
-          let group = column / outputs
+          let (tap, input) = (start + i).quotientAndRemainder(dividingBy: cut.inputs)
           target[i] =
-            input / inputs == group
-            ? value(block * merged + group, column % outputs, input % inputs, tap) : 0
+            own.contains(input) ? value(outputs.lowerBound + column, input - own.lowerBound, tap) : 0
         }
       }
     }
   }
 
   /// Rows of a map whose pixels and the windows under them stay in the second-level cache.
-  func rowsPerTask(_ output: FeatureShape) -> Int {
+  private func rowsPerTask(_ output: FeatureShape) -> Int {
     let cached = ProductGrid.cachedFloats / (output.width * matrices[0].depth)
     return min(max(cached, 1), output.height)
   }
 
-  /// Floats for the windows of some pixels and their sums.
-  func scratchCount(pixels: Int) -> Int { pixels * (matrices[0].depth + paddedOutputs) }
-
-  /// Runs a task for each block and some rows of the output.
-  func run(
-    _ output: FeatureMap, scratch: UnsafeMutablePointer<Float>, scratchCount: Int, pool: ThreadPool,
-    _ body: (_ block: Int, _ rows: Range<Int>, _ scratch: UnsafeMutablePointer<Float>) -> Void
-  ) {
-    let rowCount = rowsPerTask(output.shape)
-    let bandCount = (output.shape.height + rowCount - 1) / rowCount
-    pool.run(taskCount: matrices.count * bandCount, scratch: scratch, scratchCount: scratchCount) {
-      task, scratch in
-      let (block, band) = task.quotientAndRemainder(dividingBy: bandCount)
-      body(block, band * rowCount..<min((band + 1) * rowCount, output.shape.height), scratch)
-    }
+  /// Floats for the windows of a task's pixels and their products.
+  func scratchCount(_ output: FeatureShape) -> Int {
+    rowsPerTask(output) * output.width * (matrices[0].depth + paddedOutputs)
   }
 
-  /// Multiplies the windows of all pixels of some rows, which lie side by side.
+  /// Multiplies the windows of all pixels, a block and some rows in each task.
+  ///
+  /// - Parameters:
+  ///   - scratch: ``scratchCount(_:)`` floats for each task.
+  ///   - read: Writes what lies under the window of the pixel in row `y` and column `x`.
   func multiply(
-    _ windows: UnsafeMutablePointer<Float>, block: Int, rows: Range<Int>, activation: Activation,
-    into output: FeatureMap
+    into output: FeatureMap, activation: Activation, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool,
+    read: (_ y: Int, _ x: Int, _ channels: Range<Int>, _ target: UnsafeMutablePointer<Float>) -> Void
   ) {
-    let matrix = matrices[block]
-    let pixelCount = rows.count * output.shape.width
-    let sums = windows + pixelCount * matrix.depth
-    matrix.multiply(
-      a: windows, aStride: matrix.depth, rowCount: pixelCount, into: sums, cStride: paddedOutputs,
-      activation: activation)
-    write(sums, rowLength: output.shape.width, of: block, rows: rows, into: output)
-  }
-
-  /// Copies a block's outputs to their channels, and zeros to the channels behind the last.
-  func write(
-    _ sums: UnsafePointer<Float>, rowLength: Int, of block: Int, rows: Range<Int>, into output: FeatureMap
-  ) {
-    let isLast = block == matrices.count - 1
-    let padding = isLast ? output.pixelStride - output.shape.channels : 0
-    for (index, y) in rows.enumerated() {
-      for x in 0..<output.shape.width {
-        let pixel = output.pointer + (y * output.shape.width + x) * output.pixelStride
-        (pixel + block * outputs).update(from: sums + (index * rowLength + x) * paddedOutputs, count: outputs)
-        (pixel + output.shape.channels).update(repeating: 0, count: padding)
+    let (width, rowCount) = (output.shape.width, rowsPerTask(output.shape))
+    let bandCount = (output.shape.height + rowCount - 1) / rowCount
+    pool.run(
+      taskCount: matrices.count * bandCount, scratch: scratch, scratchCount: scratchCount(output.shape)
+    ) { task, scratch in
+      let (block, band) = task.quotientAndRemainder(dividingBy: bandCount)
+      let matrix = matrices[block]
+      let pixels = band * rowCount * width..<min((band + 1) * rowCount, output.shape.height) * width
+      for (index, pixel) in pixels.enumerated() {
+        read(
+          pixel / width, pixel % width, block * cut.inputs..<(block + 1) * cut.inputs,
+          scratch + index * matrix.depth)
+      }
+      let products = scratch + pixels.count * matrix.depth
+      matrix.multiply(
+        a: scratch, aStride: matrix.depth, rowCount: pixels.count, into: products, cStride: paddedOutputs,
+        activation: activation)
+      let padding = block == matrices.count - 1 ? output.pixelStride - output.shape.channels : 0
+      for (index, pixel) in pixels.enumerated() {
+        let place = output.pointer + pixel * output.pixelStride
+        (place + block * cut.outputs).update(from: products + index * paddedOutputs, count: cut.outputs)
+        (place + output.shape.channels).update(repeating: 0, count: padding)
       }
     }
   }

@@ -5,10 +5,20 @@ import SystemModule
 /// place of 36. See ``WinogradInput`` for the source.
 ///
 /// Tiles of 4x4 input pixels are transformed, each of their 16 values is multiplied by a matrix of its own, and the
-/// products are transformed back. The sums are those of the convolution, rounded elsewhere.
+/// products are transformed back. The sums are those of the convolution, rounded elsewhere. Where the channels are cut into
+/// groups, those of some groups go through all three steps before the next.
 struct WinogradProduct: Sendable {
-  /// For each value of a tile: `[inputChannels] x [outputChannels]`, packed.
-  let matrices: [PackedMatrix]
+  /// Channels that are transformed together: those of some blocks of groups; without groups all.
+  private struct Part: Sendable {
+    /// For each value of a tile and each block: `[inputs] x [outputs]`, packed.
+    let matrices: [[PackedMatrix]]
+    let firstInput: Int
+    let firstOutput: Int
+  }
+
+  private let parts: [Part]
+  private let cut: GroupCut
+  private let kernels: KernelSet
   private let bias: AlignedBuffer
 
   /// A tile's values along a side, of which ``WinogradProduct`` keeps the product with `G`.
@@ -16,26 +26,45 @@ struct WinogradProduct: Sendable {
   /// Tiles that are transformed before they are multiplied. More would leave the cache, fewer would read the matrices
   /// more often.
   private static let chunkSize = 200
+  /// The same in groups, whose matrices are small.
+  private static let groupedChunkSize = 64
   /// Tiles of a task of the products, at most.
   private static let taskSize = 48
 
   /// - Parameters:
-  ///   - weight: `OIHW`: `[outputChannels, inputChannels, 3, 3]`.
+  ///   - weight: `OIHW`: `[outputChannels, inputChannels / groups, 3, 3]`.
   ///   - bias: `[outputChannels]`.
-  init(weight: [Float], bias: [Float], inputChannels: Int, kernels: KernelSet) {
+  init(weight: [Float], bias: [Float], inputChannels: Int, groups: Int = 1, kernels: KernelSet) {
+    let cut = GroupCut(groups: groups, inputs: inputChannels, outputs: bias.count, kernels: kernels)
     precondition(
-      weight.count == bias.count * inputChannels * 9,
-      "\(weight.count) weights for [\(bias.count), \(inputChannels), 3, 3]")
-    let values = Self.transformed(weight, inputChannels: inputChannels)
-    matrices = (0..<16).map { value in
-      PackedMatrix(columnCount: bias.count, depth: inputChannels, bias: nil, kernels: kernels) {
-        column, start, target in
-        values.withUnsafeBufferPointer {
-          target.baseAddress!.update(
-            from: $0.baseAddress! + ((column * 16 + value) * inputChannels + start), count: target.count)
+      weight.count == bias.count * cut.groupInputs * 9,
+      "\(weight.count) weights for [\(bias.count), \(cut.groupInputs), 3, 3]")
+    let values = Self.transformed(weight, inputChannels: cut.groupInputs)
+    // As few blocks as make whole vectors of channels.
+    let perPart = (1...kernels.vectorWidth).first {
+      ($0 * cut.inputs).isMultiple(of: kernels.vectorWidth)
+        && ($0 * cut.outputs).isMultiple(of: kernels.vectorWidth)
+    }!
+    parts = stride(from: 0, to: cut.blockCount, by: perPart).map { first in
+      let matrices = (0..<16).map { value in
+        (first..<min(first + perPart, cut.blockCount)).map { block in
+          PackedMatrix(columnCount: cut.outputs, depth: cut.inputs, bias: nil, kernels: kernels) {
+            column, start, target in
+            let own = cut.inputs(ofColumn: column)
+            let first = ((block * cut.outputs + column) * 16 + value) * cut.groupInputs - own.lowerBound
+            target.update(repeating: 0)
+            let read = own.clamped(to: start..<start + target.count)
+            values.withUnsafeBufferPointer {
+              (target.baseAddress! + (read.lowerBound - start)).update(
+                from: $0.baseAddress! + (first + read.lowerBound), count: read.count)
+            }
+          }
         }
       }
+      return Part(matrices: matrices, firstInput: first * cut.inputs, firstOutput: first * cut.outputs)
     }
+    self.cut = cut
+    self.kernels = kernels
     self.bias = AlignedBuffer(count: bias.count.roundedUp(toMultipleOf: kernels.vectorWidth))
     for (channel, value) in bias.enumerated() { self.bias.pointer[channel] = value }
   }
@@ -66,11 +95,12 @@ struct WinogradProduct: Sendable {
     }
   }
 
-  /// The weight of the convolution, `[3, 3, inputChannels, outputChannels]`, but for rounding.
+  /// The weight of a convolution without groups, `[3, 3, inputChannels, outputChannels]`, but for rounding.
   func unpacked() -> [Float] {
+    precondition(cut.blockCount == 1, "the weight of \(cut.blockCount) blocks of groups as one matrix")
     // The product of these rows with G is the unit matrix.
     let inverse: [[(value: Int, sign: Float)]] = [[(0, 1)], [(1, 1), (2, -1)], [(3, 1)]]
-    let values = matrices.map { $0.unpacked() }
+    let values = parts[0].matrices.map { $0[0].unpacked() }
     var weight: [Float] = []
     for tap in 0..<9 {
       var plane = [Float](repeating: 0, count: values[0].count)
@@ -87,9 +117,18 @@ struct WinogradProduct: Sendable {
     return weight
   }
 
-  private var kernels: KernelSet { matrices[0].kernels }
-  private var inputStride: Int { matrices[0].depth.roundedUp(toMultipleOf: kernels.vectorWidth) }
-  private var outputStride: Int { matrices[0].columnCount.roundedUp(toMultipleOf: kernels.vectorWidth) }
+  /// Floats from one tile to the next among the transformed tiles.
+  private var inputStride: Int { padded(parts[0].matrices[0].count * cut.inputs) }
+  /// Channels of a part's output, whole vectors.
+  private var outputCount: Int { padded(parts[0].matrices[0].count * cut.outputs) }
+  /// Floats from one tile to the next among the products, of which the last block's fill whole vectors too.
+  private var outputStride: Int {
+    let last = (parts[0].matrices[0].count - 1) * cut.outputs
+    return padded(last + padded(cut.outputs))
+  }
+
+  private func padded(_ channels: Int) -> Int { channels.roundedUp(toMultipleOf: kernels.vectorWidth) }
+  private var chunkSize: Int { parts.count == 1 ? Self.chunkSize : Self.groupedChunkSize }
 
   /// Tiles that make an output.
   static func tileCount(_ output: FeatureShape) -> Int { (output.width + 1) / 2 * ((output.height + 1) / 2) }
@@ -100,7 +139,7 @@ struct WinogradProduct: Sendable {
 
   /// Floats of scratch memory: a pixel of zeros, the transformed tiles, their products.
   func scratchCount(_ output: FeatureShape) -> Int {
-    let tiles = min(Self.tileCount(output), Self.chunkSize)
+    let tiles = min(Self.tileCount(output), chunkSize)
     return inputStride + 16 * (planeStride(tiles, inputStride) + planeStride(tiles, outputStride))
   }
 
@@ -116,33 +155,36 @@ struct WinogradProduct: Sendable {
     _ input: FeatureMap, top: Int, left: Int, residual: FeatureMap?, activation: Activation,
     into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
+    let (inputs, outputs) = (padded(input.shape.channels), padded(output.shape.channels))
     precondition(
-      input.pixelStride >= inputStride && output.pixelStride >= outputStride,
-      "pixels of \(input.pixelStride) and \(output.pixelStride) floats for \(inputStride) and \(outputStride)"
-    )
+      input.pixelStride >= inputs && output.pixelStride >= outputs,
+      "pixels of \(input.pixelStride) and \(output.pixelStride) floats for \(inputs) and \(outputs)")
     let count = Self.tileCount(output.shape)
     // If there are enough, each thread takes whole chunks: it waits for no other between the steps, and finds in its cache
     // what it wrote. For a byte of the matrices it does a hundred operations, so these may come from farther away.
-    let fewest = (count + Self.chunkSize - 1) / Self.chunkSize
-    let takesChunks = fewest >= pool.threadCount
-    let chunkCount = takesChunks ? fewest.roundedUp(toMultipleOf: pool.threadCount) : fewest
+    let fewest = (count + chunkSize - 1) / chunkSize
+    let takesChunks = parts.count > 1 || fewest >= pool.threadCount
+    let chunkCount =
+      takesChunks && parts.count == 1 ? fewest.roundedUp(toMultipleOf: pool.threadCount) : fewest
     let call = Call(
       input: input, output: output, top: top, left: left, residual: residual, activation: activation,
-      inputPlane: planeStride(min(count, Self.chunkSize), inputStride),
-      outputPlane: planeStride(min(count, Self.chunkSize), outputStride))
+      inputPlane: planeStride(min(count, chunkSize), inputStride),
+      outputPlane: planeStride(min(count, chunkSize), outputStride))
     func tiles(_ chunk: Int) -> Range<Int> {
       chunk * count / chunkCount..<(chunk + 1) * count / chunkCount
     }
     if takesChunks {
-      pool.run(taskCount: chunkCount, scratch: scratch, scratchCount: scratchCount(output.shape)) {
-        chunk, scratch in
-        compute(tiles(chunk), of: call, scratch: scratch) { count, body in body(0..<count) }
+      pool.run(
+        taskCount: parts.count * chunkCount, scratch: scratch, scratchCount: scratchCount(output.shape)
+      ) { task, scratch in
+        let (part, chunk) = task.quotientAndRemainder(dividingBy: chunkCount)
+        compute(tiles(chunk), parts[part], of: call, scratch: scratch) { count, body in body(0..<count) }
       }
       return
     }
     // The threads share the tiles in the transforms, and the 16 products between them, so that each matrix is read by few.
     for chunk in 0..<chunkCount {
-      compute(tiles(chunk), of: call, scratch: scratch) { count, body in
+      compute(tiles(chunk), parts[0], of: call, scratch: scratch) { count, body in
         let taskCount = min(2 * pool.threadCount, count)
         pool.run(taskCount: taskCount) { task, _ in
           body(task * count / taskCount..<(task + 1) * count / taskCount)
@@ -164,11 +206,11 @@ struct WinogradProduct: Sendable {
     let outputPlane: Int
   }
 
-  /// Computes the outputs of a chunk.
+  /// Computes the outputs of a chunk in some channels.
   ///
   /// - Parameter share: Calls its argument with ranges that make up the given count.
   private func compute(
-    _ tiles: Range<Int>, of call: Call, scratch: UnsafeMutablePointer<Float>,
+    _ tiles: Range<Int>, _ part: Part, of call: Call, scratch: UnsafeMutablePointer<Float>,
     share: (_ count: Int, _ body: (Range<Int>) -> Void) -> Void
   ) {
     let (input, output) = (call.input, call.output)
@@ -181,8 +223,9 @@ struct WinogradProduct: Sendable {
         let (y, x) = (tiles.lowerBound + index).quotientAndRemainder(dividingBy: across)
         kernels.winogradInput(
           WinogradInput(
-            pixels: pixels(of: input, y: 2 * y - call.top, x: 2 * x - call.left, zeros: scratch),
-            channelCount: inputStride, output: transformed + index * inputStride,
+            pixels: pixels(
+              of: input, y: 2 * y - call.top, x: 2 * x - call.left, channel: part.firstInput, zeros: scratch),
+            channelCount: min(inputStride, padded(input.shape.channels) - part.firstInput), output: transformed + index * inputStride,
             planeStride: call.inputPlane))
       }
     }
@@ -191,34 +234,49 @@ struct WinogradProduct: Sendable {
       for task in tasks {
         let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
         let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
-        matrices[value].multiply(
-          a: transformed + value * call.inputPlane + rows.lowerBound * inputStride, aStride: inputStride,
-          rowCount: rows.count, into: products + value * call.outputPlane + rows.lowerBound * outputStride,
-          cStride: outputStride)
+        // In order: a block's vectors may reach over the first products of the next.
+        for (index, matrix) in part.matrices[value].enumerated() {
+          matrix.multiply(
+            a: transformed + (value * call.inputPlane + rows.lowerBound * inputStride + index * cut.inputs),
+            aStride: inputStride, rowCount: rows.count,
+            into: products
+              + (value * call.outputPlane + rows.lowerBound * outputStride + index * cut.outputs),
+            cStride: outputStride)
+        }
       }
     }
+    // The last block's products may end before the channels' padding does.
+    let padding = cut.blockCount > 1 ? padded(output.shape.channels) - output.shape.channels : 0
     share(tiles.count) { range in
       for index in range {
         let (y, x) = (tiles.lowerBound + index).quotientAndRemainder(dividingBy: across)
+        let places = places(in: output, y: 2 * y, x: 2 * x)
         kernels.winogradOutput(
           WinogradOutput(
             input: products + index * outputStride, planeStride: call.outputPlane,
-            channelCount: outputStride, bias: bias.pointer, output: output.pointer,
-            residual: call.residual.map { UnsafePointer($0.pointer) },
-            places: places(in: output, y: 2 * y, x: 2 * x), activation: call.activation))
+            channelCount: min(outputCount, padded(output.shape.channels) - part.firstOutput),
+            bias: bias.pointer + part.firstOutput, output: output.pointer + part.firstOutput,
+            residual: call.residual.map { UnsafePointer($0.pointer + part.firstOutput) },
+            places: places, activation: call.activation))
+        guard padding > 0, part.firstOutput + outputCount > output.shape.channels else { continue }
+        for index in 0..<4 {
+          guard let place = places[index] else { continue }
+          (output.pointer + (place + output.shape.channels)).update(repeating: 0, count: padding)
+        }
       }
     }
   }
 
   /// The pixels of the tile whose first one lies at a place of the input, which may lie outside.
   private func pixels(
-    of input: FeatureMap, y: Int, x: Int, zeros: UnsafePointer<Float>
+    of input: FeatureMap, y: Int, x: Int, channel: Int, zeros: UnsafePointer<Float>
   ) -> InlineArray<16, UnsafePointer<Float>> {
     let (height, width) = (input.shape.height, input.shape.width)
     return InlineArray { index in
       let (row, column) = (y + index / Self.side, x + index % Self.side)
       let isInside = row >= 0 && row < height && column >= 0 && column < width
-      return isInside ? UnsafePointer(input.pointer + (row * width + column) * input.pixelStride) : zeros
+      return isInside
+        ? UnsafePointer(input.pointer + ((row * width + column) * input.pixelStride + channel)) : zeros
     }
   }
 

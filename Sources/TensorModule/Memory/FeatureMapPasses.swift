@@ -169,6 +169,24 @@ extension FeatureMap {
     return sums.summed(rowCount: shape.height, columnCount: pixelStride, kernels: kernels)
   }
 
+  /// Writes the sum of each channel over the pixels of each row: `[height, pixelStride]`.
+  package func writeSumsOfRows(to sums: UnsafeMutablePointer<Float>, kernels: KernelSet, pool: ThreadPool) {
+    pool.run(taskCount: shape.height) { y, _ in
+      let row = FeatureMap(
+        pointer + y * rowStride, shape: FeatureShape(height: 1, width: shape.width, channels: shape.channels),
+        pixelStride: pixelStride)
+      row.writeSums(to: sums + y * pixelStride, kernels: kernels)
+    }
+  }
+
+  /// The mean of each channel, padded channels. Rows are summed first and then their sums, whatever the number of threads.
+  package func means(kernels: KernelSet, pool: ThreadPool) -> [Float] {
+    let sums = AlignedBuffer(count: shape.height * pixelStride)
+    writeSumsOfRows(to: sums.pointer, kernels: kernels, pool: pool)
+    let share = 1 / Float(shape.pixelCount)
+    return sums.summed(rowCount: shape.height, columnCount: pixelStride, kernels: kernels).map { $0 * share }
+  }
+
   /// Writes the sum of each channel over all pixels, padded channels.
   package func writeSums(to sums: UnsafeMutablePointer<Float>, kernels: KernelSet) {
     sums.update(repeating: 0, count: pixelStride)
