@@ -128,17 +128,25 @@ struct BenchmarkOutput: PlainReport {
   }
 
   private var profile: [String] {
+    let steps = report.profile.map { $0.step }
+    func width(_ heading: String, _ cells: [String], atLeast least: Int) -> Int {
+      max(([heading] + cells).map(\.count).max()! + 1, least)
+    }
+    let layers = width("layer", steps.map(\.layer), atLeast: 12)
+    let titles = width("step", steps.map(\.title), atLeast: 27)
+    let shapes = width("shapes", steps.map(\.shapes), atLeast: 34)
     let heading =
-      "layer".padding(to: 12) + "step".padding(to: 27) + "shapes".padding(to: 34)
+      "layer".padding(to: layers) + "step".padding(to: titles) + "shapes".padding(to: shapes)
       + "     ms  GFLOP/s  of peak"
     let total = report.profile.reduce(0) { $0 + $1.milliseconds }
     return [heading]
       + report.profile.map { step, milliseconds in
         let speed = report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)
         let share = report.shareOfPeak(speed)
-        return step.layer.padding(to: 12) + step.title.padding(to: 27) + step.shapes.padding(to: 34)
+        return step.layer.padding(to: layers) + step.title.padding(to: titles)
+          + step.shapes.padding(to: shapes)
           + milliseconds.fixed(digits: 3).leftPadding(to: 7) + speed.fixed(digits: 1).leftPadding(to: 9)
           + "\(share.fixed(digits: 0)) %".leftPadding(to: 9)
-      } + ["sum".padding(to: 73) + total.fixed(digits: 3).leftPadding(to: 7)]
+      } + ["sum".padding(to: layers + titles + shapes) + total.fixed(digits: 3).leftPadding(to: 7)]
   }
 }
