@@ -206,15 +206,34 @@ package struct Attention: Sendable {
       let first = panel * 2 * kernels.vectorWidth
       let lanes = layout.vectorCount(ofPanel: panel) * kernels.vectorWidth
       let line = target + first * headSize
-      for lane in 0..<lanes {
-        if first + lane < setSize {
-          let source = row(first + lane, map, task: task, part: part)
-          for k in 0..<headSize { line[k * lanes + lane] = source[k] }
-        } else {
-          for k in 0..<headSize { line[k * lanes + lane] = 0 }
+      func source(_ lane: Int) -> UnsafePointer<Float> {
+        let index = first + lane
+        return UnsafePointer(
+          index < setSize ? row(index, map, task: task, part: part) : zeros.pointer)
+      }
+      for lane in stride(from: 0, to: lanes, by: 4) {
+        // Four by four, which the compiler makes shuffles of.
+        let (a, b, c, d) = (source(lane), source(lane + 1), source(lane + 2), source(lane + 3))
+        var k = 0
+        while k + 4 <= headSize {
+          let (a, b, c, d) = (fourFloats(a + k), fourFloats(b + k), fourFloats(c + k), fourFloats(d + k))
+          for i in 0..<4 {
+            UnsafeMutableRawPointer(line + ((k + i) * lanes + lane)).storeBytes(
+              of: SIMD4(a[i], b[i], c[i], d[i]), as: SIMD4<Float>.self)
+          }
+          k += 4
+        }
+        while k < headSize {
+          let column = line + (k * lanes + lane)
+          (column[0], column[1], column[2], column[3]) = (a[k], b[k], c[k], d[k])
+          k += 1
         }
       }
     }
+  }
+
+  private func fourFloats(_ pointer: UnsafePointer<Float>) -> SIMD4<Float> {
+    UnsafeRawPointer(pointer).loadUnaligned(as: SIMD4<Float>.self)
   }
 }
 
