@@ -13,16 +13,23 @@ import Testing
     let outputChannels: Int
     let window: Window
 
-    init(_ height: Int, _ width: Int, _ channels: Int, to outputChannels: Int, groups: Int, _ window: Window)
-    {
+    let algorithm: Convolution2D.Algorithm
+
+    /// - Parameter algorithm: If it is not the window's best one.
+    init(
+      _ height: Int, _ width: Int, _ channels: Int, to outputChannels: Int, groups: Int, _ window: Window,
+      _ algorithm: Convolution2D.Algorithm? = nil
+    ) {
       input = FeatureShape(height: height, width: width, channels: channels)
       self.outputChannels = outputChannels
       self.groups = groups
       self.window = window
+      self.algorithm = algorithm ?? .best(for: window)
     }
 
     var testDescription: String {
       "\(input) to \(outputChannels) in \(groups), \(window.kernelSize) / \(window.stride), \(window.padding)"
+        + ", \(algorithm)"
     }
   }
 
@@ -36,8 +43,12 @@ import Testing
     Case(1, 1, 8, to: 4, groups: 4, Window(kernelSize: 3, padding: .symmetric(1))),
     Case(6, 9, 9, to: 9, groups: 9, Window(kernelSize: 3, stride: 3, padding: .symmetric(0))),
     Case(4, 5, 40, to: 40, groups: 5, Window(kernelSize: 1, padding: .symmetric(0))),
-    // Several bands of rows.
+    // Groups that end inside a vector, of which the last does not fill one.
+    Case(11, 8, 60, to: 60, groups: 5, Window(kernelSize: 3, padding: .symmetric(1))),
+    // Several chunks of tiles, and several bands of rows.
     Case(48, 40, 32, to: 32, groups: 2, Window(kernelSize: 3, padding: .symmetric(1))),
+    Case(48, 40, 32, to: 32, groups: 2, Window(kernelSize: 3, padding: .symmetric(1)), .windows),
+    Case(7, 7, 72, to: 72, groups: 3, Window(kernelSize: 3, padding: .symmetric(1)), .windows),
   ]
 
   private struct Sample {
@@ -58,7 +69,7 @@ import Testing
     func layer(_ item: Case, _ activation: Activation, _ kernels: KernelSet) -> GroupedConvolution2D {
       GroupedConvolution2D(
         weight: weight, bias: bias, inputChannels: item.input.channels, groups: item.groups,
-        window: item.window, activation: activation, kernels: kernels)
+        window: item.window, activation: activation, algorithm: item.algorithm, kernels: kernels)
     }
 
     func reference(_ item: Case, _ map: ReferenceMap) -> ReferenceMap {

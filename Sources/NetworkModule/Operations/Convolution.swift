@@ -43,8 +43,8 @@ final class Convolution: Operation {
     form.isLinear || form.readsImage ? Precision.allCases : [.float32, .bfloat16]
   }
 
-  private var algorithm: Convolution2D.Algorithm {
-    .best(for: form.window, isImage: form.readsImage)
+  private func algorithm(_ output: FeatureShape) -> Convolution2D.Algorithm {
+    .best(for: form.window, isImage: form.readsImage, inGroups: form.groups > 1 ? output : nil)
   }
 
   func outputShape(_ inputs: [FeatureShape]) -> FeatureShape {
@@ -54,7 +54,7 @@ final class Convolution: Operation {
   func multiplyAdds(_ inputs: [FeatureShape]) -> Int {
     let output = outputShape(inputs)
     let channels = inputs[0].channels / form.groups * form.product.channels
-    return algorithm.productCount(output, form.window) * channels
+    return algorithm(output).productCount(output, form.window) * channels
   }
 
   func parameterCount(_ inputs: [FeatureShape]) -> Int {
@@ -65,14 +65,15 @@ final class Convolution: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    if form.groups > 1 { return try GroupedConvolution(form, inputs[0], weights) }
+    let output = outputShape(inputs)
+    if form.groups > 1 { return try GroupedConvolution(form, inputs[0], algorithm(output), weights) }
     return PreparedConvolution(
-      try layer(inputs[0].channels, weights), inputs[0], form,
-      output: Layout(outputShape(inputs), kernels: weights.kernels), pool: pool)
+      try layer(inputs[0].channels, algorithm(output), weights), inputs[0], form,
+      output: Layout(output, kernels: weights.kernels), pool: pool)
   }
 
   private func layer(
-    _ channels: Int, _ weights: NetworkWeights
+    _ channels: Int, _ algorithm: Convolution2D.Algorithm, _ weights: NetworkWeights
   ) throws(DermaFusionError) -> Convolution2D {
     let (product, size) = (form.product, form.window.kernelSize)
     if product.arithmetic == .int8 {

@@ -10,7 +10,8 @@ final class GroupedConvolution: PreparedOperation {
   fileprivate let input: FeatureShape
 
   init(
-    _ form: Convolution.Form, _ input: FeatureShape, _ weights: NetworkWeights
+    _ form: Convolution.Form, _ input: FeatureShape, _ algorithm: Convolution2D.Algorithm,
+    _ weights: NetworkWeights
   ) throws(DermaFusionError) {
     let (product, size) = (form.product, form.window.kernelSize)
     let (weight, bias) = try weights.floats(
@@ -18,7 +19,7 @@ final class GroupedConvolution: PreparedOperation {
     self.input = input
     layer = GroupedConvolution2D(
       weight: weight, bias: bias, inputChannels: input.channels, groups: form.groups, window: form.window,
-      activation: product.activation, kernels: weights.kernels)
+      activation: product.activation, algorithm: algorithm, kernels: weights.kernels)
     let shape = layer.outputShape(input)
     output = Layout(shape, sumRowCount: form.feedsGate ? shape.height : 0, kernels: weights.kernels)
   }

@@ -19,8 +19,13 @@ package struct Convolution2D: Sendable {
     case winograd
 
     /// The fastest one.
-    package static func best(for window: Window, isImage: Bool = false) -> Algorithm {
+    ///
+    /// - Parameter output: Of a convolution in groups, whose transforms small maps do not pay for.
+    package static func best(
+      for window: Window, isImage: Bool = false, inGroups output: FeatureShape? = nil
+    ) -> Algorithm {
       if isImage { return .rows }
+      if let output, WinogradProduct.tileCount(output) < 32 { return .windows }
       if window.stride > 1 { return .windows }
       return window.kernelSize == 1 ? .pixels : window.kernelSize == 3 ? .winograd : .windows
     }

@@ -4,7 +4,7 @@ package import SystemModule
 /// A convolution whose channels are cut into groups, each of which is convolved on its own.
 ///
 /// Groups that are narrower than a vector are computed side by side as one block, with zeros for the weights between them. A
-/// window of 3x3 and stride 1 takes ``WinogradProduct``. For another a task takes a block and some rows, and copies what lies
+/// window of 3x3 and stride 1 may take ``WinogradProduct``. Otherwise a task takes a block and some rows, and copies what lies
 /// under each window.
 package struct GroupedConvolution2D: Sendable {
   package let window: Window
@@ -26,9 +26,10 @@ package struct GroupedConvolution2D: Sendable {
   /// - Parameters:
   ///   - weight: `OIHW`: `[outputChannels, inputChannels / groups, kernelSize, kernelSize]`.
   ///   - bias: `[outputChannels]`.
+  ///   - algorithm: Winograd's or windows.
   package init(
     weight: [Float], bias: [Float], inputChannels: Int, groups: Int, window: Window, activation: Activation,
-    kernels: KernelSet
+    algorithm: Convolution2D.Algorithm, kernels: KernelSet
   ) {
     let taps = window.kernelSize * window.kernelSize
     precondition(
@@ -43,7 +44,7 @@ package struct GroupedConvolution2D: Sendable {
     self.weight = weight
     outputChannels = bias.count
     self.kernels = kernels
-    if Convolution2D.Algorithm.best(for: window) == .winograd {
+    if algorithm == .winograd {
       product = .winograd(
         WinogradProduct(
           weight: weight, bias: bias, inputChannels: inputChannels, groups: groups, kernels: kernels))

@@ -225,7 +225,8 @@ struct WinogradProduct: Sendable {
           WinogradInput(
             pixels: pixels(
               of: input, y: 2 * y - call.top, x: 2 * x - call.left, channel: part.firstInput, zeros: scratch),
-            channelCount: min(inputStride, padded(input.shape.channels) - part.firstInput), output: transformed + index * inputStride,
+            channelCount: min(inputStride, padded(input.shape.channels) - part.firstInput),
+            output: transformed + index * inputStride,
             planeStride: call.inputPlane))
       }
     }
