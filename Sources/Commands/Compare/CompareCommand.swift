@@ -95,18 +95,12 @@ enum CompareCommand: Command {
           source.read(terminal: terminal), frame: source.frame, part: part, limits: input.limits)
         let row = try list?.entry(of: source)
         let metadata = try input.metadata(of: source).filled(fromRow: row?.metadata)
-        func answer(
-          of classifier: Classifier, onCallingThreadOnly: Bool = false
-        ) throws(DermaFusionError) -> ModelComparison.Answer {
-          var request = ImageRequest(metadata: metadata, views: views)
-          request.usesCallingThreadOnly = onCallingThreadOnly
-          let result = try classifier.run(request) { () throws(DermaFusionError) in decoded }.classification
-          return ModelComparison.Answer(
-            probabilities: result.probabilities.ordered(as: first.labels)!, abstains: result.abstains)
-        }
+        var request = ImageRequest(metadata: metadata, views: views)
+        let answer = try Self.answer(to: request, on: decoded, of: first, as: first.labels)
+        request.usesCallingThreadOnly = !isShared
         let image = ModelComparison.Image(
-          name: source.name, first: try answer(of: first),
-          second: try answer(of: second, onCallingThreadOnly: !isShared),
+          name: source.name, first: answer,
+          second: try Self.answer(to: request, on: decoded, of: second, as: first.labels),
           truth: row.map(ModelComparison.Truth.init))
         return (image, row.flatMap { _ in seen?.look(at: decoded.pixels) })
       }
@@ -129,6 +123,14 @@ enum CompareCommand: Command {
       models: zip(folders, [first, second]).map { (folder: $0, identity: $1.model) }, overlaps: overlaps)
     try terminal.write(output, as: arguments.value(of: OutputFormat.option))
     return runner.status
+  }
+
+  private static func answer(
+    to request: ImageRequest, on image: DecodedImage, of classifier: Classifier, as labels: Labels
+  ) throws(DermaFusionError) -> ModelComparison.Answer {
+    let result = try classifier.run(request) { () throws(DermaFusionError) in image }.classification
+    return ModelComparison.Answer(
+      probabilities: result.probabilities.ordered(as: labels)!, abstains: result.abstains)
   }
 
   private static func refuseOtherClasses(
