@@ -5,6 +5,7 @@ import ImagePipeline
 import KernelInterface
 import ReferenceLayers
 import TensorModule
+import TestFiles
 import TestModels
 import Testing
 
@@ -91,6 +92,20 @@ import Testing
     for (kernels, output) in zip(KernelChoice.runnable, outputs) {
       #expect(output == outputs[0], "\(kernels.instructionSet.rawValue)")
     }
+  }
+
+  /// A folder needs no SHA256SUMS; without them the memory of a tensor may go back once it is packed.
+  @Test func aFolderWithoutHashesGivesTheSameAnswer() throws {
+    let shipped = Fixtures.root.appending(path: "Weights/int8")
+    let folder = TemporaryFolder()
+    for name in ["config.json", "model.safetensors"] {
+      folder.write(Array(try Data(contentsOf: shipped.appending(path: name))), to: name)
+    }
+    let image = try ImageDecoder.decode(Fixtures.read("images/phantom_melanoma.jpg"))
+    let logits = try [shipped.path, folder.path].map {
+      try Classifier(modelDirectory: $0, threadCount: 2).classify(image).logits.values
+    }
+    #expect(firstDifference(logits[1], logits[0]) == nil)
   }
 
   /// The shipped model in 8 bits beside the one that it was made from: an answer, and where the network looked.

@@ -157,10 +157,11 @@ extension ModelFolder {
 
 extension ModelFolder {
   /// The model for one network and no other reader, which gives the memory of each tensor back once it is packed. Where the folder
-  /// states hashes the files stay, because a fault in them is found by reading them again.
+  /// states hashes the files stay, because a fault in them is found by reading them again. Those of a model in 8 bits stay too:
+  /// the levels between two layers belong to both, and each reads them.
   package var readOnce: ModelFolder {
     var folder = self
-    folder.isReadOnce = !hasChecksums
+    folder.isReadOnce = !hasChecksums && configuration.precision != .int8
     return folder
   }
 }
