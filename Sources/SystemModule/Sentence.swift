@@ -5,8 +5,10 @@
 package struct Sentence: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
   package enum Part: Sendable {
     case words(String)
-    /// A name, a number or words of others, the same in every language.
+    /// A name, a whole number or words of others, the same in every language.
     case value(String)
+    /// A number that may have a decimal point, which some languages write otherwise.
+    case number(String)
     case sentence(Sentence)
   }
 
@@ -22,6 +24,8 @@ package struct Sentence: Sendable, ExpressibleByStringInterpolation, CustomStrin
     @inline(never) package mutating func appendInterpolation(_ sentence: Sentence) {
       parts.append(.sentence(sentence))
     }
+    package mutating func appendInterpolation(_ number: Double) { parts.append(.number(number.description)) }
+    package mutating func appendInterpolation(_ number: Float) { parts.append(.number(number.description)) }
     package mutating func appendInterpolation(_ value: some CustomStringConvertible) {
       appendInterpolation(value.description)
     }
@@ -38,14 +42,14 @@ package struct Sentence: Sendable, ExpressibleByStringInterpolation, CustomStrin
     Sentence(parts: left.parts + right.parts)
   }
 
-  private init(parts: [Part]) { self.parts = parts }
+  package init(parts: [Part]) { self.parts = parts }
 
   /// The English sentence.
   package var description: String {
     var text = ""
     for part in parts {
       switch part {
-      case .words(let words), .value(let words): text += words
+      case .words(let words), .value(let words), .number(let words): text += words
       case .sentence(let sentence): text += sentence.description
       }
     }

@@ -254,7 +254,7 @@ import Testing
           != DERMAFUSION_OK)
       return Self.message(error)
     }
-    #expect(refusal(age: 131, bytes) == "das Alter 131.0 liegt nicht zwischen 0 und 130 Jahren")
+    #expect(refusal(age: 131, bytes) == "das Alter 131,0 liegt nicht zwischen 0 und 130 Jahren")
     #expect(
       refusal(age: .nan, Array(bytes.prefix(400))).hasPrefix("die Bilddatei (JPEG) ist abgeschnitten: "))
     for (name, message) in [

@@ -106,6 +106,17 @@ import Testing
     try expectWords(.nonFiniteLogits([.nan, 1]))
   }
 
+  /// A cell or another quoted text keeps its point.
+  @Test(arguments: [(Language.english, "130.5"), (.german, "130,5"), (.french, "130,5")])
+  func aNumberHasTheDecimalSignOfTheLanguage(language: Language, number: String) throws {
+    let error = try #require(throws: DermaFusionError.self) { try PatientMetadata(ageInYears: 130.5) }
+    #expect(error.worded(in: language).message.contains(number))
+    let share: Sentence = "\(Float(0.25)) \(130.5)"
+    #expect(language.words(of: share) == (language == .english ? "0.25 130.5" : "0,25 130,5"))
+    let cell = try self.error(Array("image,age\na.jpg,130.5\n".utf8))
+    #expect(cell.worded(in: language).message.contains("130.5"))
+  }
+
   /// A stored result with one member that is another than it was.
   @Test(arguments: [
     (#""probabilities":{"a":0.75,"b":0.25}"#, #""probabilities":{"a":0.75,"b":0.5}"#),

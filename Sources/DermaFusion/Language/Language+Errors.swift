@@ -47,6 +47,7 @@ extension Language {
       switch part {
       case .words: continue
       case .value(let value): values["\(values.count + 1)"] = value
+      case .number(let number): values["\(values.count + 1)"] = self.number(number)
       case .sentence(let inner):
         guard let words = translation(of: inner) else { return nil }
         values["\(values.count + 1)"] = words
