@@ -48,6 +48,26 @@ import Testing
   }
 
   /// What a child says arrives as it was said, and what it cannot have said is no answer.
+  /// A sentence comes from the child with its parts, by which other languages word it; other bytes make some sentence.
+  @Test func aSentenceOfTheDecodingProcessKeepsItsParts() throws {
+    let inner: Sentence = "strip \(3) of\n\("{1} \u{1}\u{0}é")"
+    let sentence = DermaFusionError.tooSlow(.tiff, seconds: 0.5).named("a\u{4}b").fault + "; \(inner)"
+    let received = Sentence(sent: sentence.sent)
+    #expect(
+      received.description
+        == "a b: decoding the TIFF took longer than the limit of 0.5 seconds; strip 3 of {1}   é")
+    try #require(received.parts.count == sentence.parts.count)
+    guard case .sentence(let named) = received.parts[2], case .number("0.5") = named.parts[3] else {
+      Issue.record("\(received.parts)")
+      return
+    }
+    for count in 0..<sentence.sent.count {
+      #expect(sentence.sent.count > Sentence(sent: Array(sentence.sent.prefix(count))).description.utf8.count)
+    }
+    let deep = Sentence(sent: [UInt8](repeating: 4, count: 4096))
+    #expect(deep.description.utf8.count < 4096)
+  }
+
   @Test func repliesOfTheDecodingProcessAreChecked() {
     let heads: [DecodingProcess.Reply] = [
       .pixels(width: 70_000, height: 3), .failure(textCount: 12), .failure(textCount: 0),

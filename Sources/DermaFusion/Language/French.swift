@@ -242,6 +242,7 @@ extension Language {
         "the image is too large: {1}x{2} is more than {3} pixels": "l’image est trop grande : {1}x{2} font plus de {3} pixels",
         "the image is too small: {1}x{2} is under {3}x{4}": "l’image est trop petite : {1}x{2} est moins que {3}x{4}",
         "decoding the {1} took longer than the limit of {2} seconds": "décoder l’image ({1}) a dépassé la limite de {2} secondes",
+        "the {1} cannot be decoded: {2} crashed on it (signal {3})": "l’image ({1}) ne peut pas être décodée : {2} s’est arrêté brutalement (signal {3})",
         "not enough memory to decode the {1}": "la mémoire ne suffit pas pour décoder l’image ({1})",
         "Use a whole image file of at least 32x32 pixels.": "Prenez un fichier d’image entier d’au moins 32x32 pixels.",
         "no such file or folder": "fichier ou dossier introuvable",

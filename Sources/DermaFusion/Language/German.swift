@@ -242,6 +242,7 @@ extension Language {
         "the image is too large: {1}x{2} is more than {3} pixels": "das Bild ist zu groß: {1}x{2} sind mehr als {3} Pixel",
         "the image is too small: {1}x{2} is under {3}x{4}": "das Bild ist zu klein: {1}x{2} ist weniger als {3}x{4}",
         "decoding the {1} took longer than the limit of {2} seconds": "das Bild ({1}) zu lesen dauerte länger als die Grenze von {2} Sekunden",
+        "the {1} cannot be decoded: {2} crashed on it (signal {3})": "das Bild ({1}) ist nicht lesbar: {2} ist daran abgestürzt (Signal {3})",
         "not enough memory to decode the {1}": "der Speicher reicht nicht, um das Bild ({1}) zu lesen",
         "Use a whole image file of at least 32x32 pixels.": "Nehmen Sie eine ganze Bilddatei von mindestens 32x32 Pixeln.",
         "no such file or folder": "keine solche Datei und kein solcher Ordner",

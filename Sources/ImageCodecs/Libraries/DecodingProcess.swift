@@ -54,7 +54,7 @@ package struct DecodingProcess: Sendable {
       guard text.withUnsafeMutableBytes({ child.read(into: $0) }) else {
         throw failure(of: child, format, library, limits)
       }
-      throw .invalidImage(Sentence(String(decoding: text, as: UTF8.self)))
+      throw .invalidImage(Sentence(sent: text))
     }
   }
 
@@ -135,7 +135,7 @@ extension DecodingProcess {
       write(Reply.pixels(width: image.width, height: image.height).head)
       write(image.pixels)
     } catch {
-      let text = Array(error.message.utf8.prefix(4096))
+      let text = Array(error.fault.sent.prefix(4096))
       write(Reply.failure(textCount: text.count).head)
       write(text)
     }
@@ -145,5 +145,45 @@ extension DecodingProcess {
   private static func write(_ bytes: [UInt8]) {
     // The parent that does not read any more has ended.
     try? StandardStreams.output.write(bytes)
+  }
+}
+
+extension Sentence {
+  /// The marks between the parts of a sentence on its way from the child. A part's own text has none of them.
+  private enum Mark {
+    static let (end, words, value, number, sentence): (UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 1, 2, 3, 4)
+  }
+
+  /// The sentence as the child sends it, part by part, so that the parent can word it in another language.
+  var sent: [UInt8] {
+    parts.flatMap { part -> [UInt8] in
+      switch part {
+      case .words(let text): [Mark.words] + text.onOneLine.utf8 + [Mark.end]
+      case .value(let text): [Mark.value] + text.onOneLine.utf8 + [Mark.end]
+      case .number(let text): [Mark.number] + text.onOneLine.utf8 + [Mark.end]
+      case .sentence(let inner): [Mark.sentence] + inner.sent + [Mark.end]
+      }
+    }
+  }
+
+  /// A sentence that a child sent. What comes is not trusted: any bytes make a sentence.
+  init(sent bytes: [UInt8]) {
+    var rest = bytes[...]
+    self.init(parts: Self.parts(&rest, depth: 0))
+  }
+
+  private static func parts(_ rest: inout ArraySlice<UInt8>, depth: Int) -> [Part] {
+    var parts: [Part] = []
+    while let mark = rest.popFirst(), mark != Mark.end {
+      if mark == Mark.sentence, depth < 8 {
+        parts.append(.sentence(Sentence(parts: Self.parts(&rest, depth: depth + 1))))
+        continue
+      }
+      let bytes = rest.prefix { $0 != Mark.end }
+      rest = rest.dropFirst(bytes.count + 1)
+      let text = String(decoding: bytes, as: UTF8.self)
+      parts.append(mark == Mark.words ? .words(text) : mark == Mark.number ? .number(text) : .value(text))
+    }
+    return parts
   }
 }
