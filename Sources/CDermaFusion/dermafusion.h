@@ -236,7 +236,7 @@ dermafusion_status dermafusion_describe(
    request: the JSON object {"name": what messages call the table, "images": [the paths of all images]}; "" is an image without
    a name. Relative paths begin in the current folder. Which row is an image's depends on the other images, so ask for all at
    once; a table without a row of any of them is an error. With "joinPatient": true, rows without an image fill what the rows of
-   the same patient_id or record_id lack.
+   the same patient_id or record_id lack. With "language": "de" or "fr", errors and notes are in that language.
    The result's view has the answer as its `json`, and no classes: {"images": for each image {"age", "sex", "site"} for a
    request, {"error"} where its row cannot be understood or told, or null without a row; "missing": of age, sex and site, those
    without a column; "unused": the columns that are not read; "notes": sentences for a person}. */

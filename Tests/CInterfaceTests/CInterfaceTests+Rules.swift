@@ -215,7 +215,18 @@ extension CInterfaceTests {
     #expect(json == expected)
     #expect(json.hasPrefix(#"{"images":[{"age":85,"sex":"unknown","site":"unknown"},{"error":"#), "\(json)")
     #expect(dermafusion_result_close(result, nil) == DERMAFUSION_OK)
+    let german = #"{"name":"t.csv","images":["x/a.png","b.jpg"],"language":"de"}"#
+    #expect(dermafusion_read_table(table, table.count, german, &result, &error) == DERMAFUSION_OK)
+    let words = String(cString: try self.view(result).json)
+    #expect(words.contains("Zeile 3, Spalte „age“: Der Wert „old“ ist ungültig."), "\(words)")
+    #expect(words.contains("in t.csv ist eine Stelle kein bekanntes Wort"), "\(words)")
+    #expect(dermafusion_result_close(result, nil) == DERMAFUSION_OK)
     let refusals: [(String, String?, Int, String)] = [
+      ("age\n1\n", german, DERMAFUSION_INVALID_METADATA, "t.csv: die Spalte „image_id“ fehlt"),
+      (
+        "image\na\n", german.replacing("de", with: "it"), DERMAFUSION_INVALID_ARGUMENT,
+        "language \"it\" is not one of"
+      ),
       ("age\n1\n", request, DERMAFUSION_INVALID_METADATA, "t.csv: the column 'image_id' is missing"),
       ("image\n\"a\n", request, DERMAFUSION_INVALID_METADATA, "never closed"),
       ("image\na\n", "{}", DERMAFUSION_INVALID_ARGUMENT, "\"images\""),

@@ -145,19 +145,21 @@ package struct MetadataTable: Sendable {
     /// or told, or null where the table has no row for it; the fields that no column of the table has; the columns that say
     /// nothing of a patient; and the notes.
     ///
-    /// - Parameter languages: if there are any, errors have `messages` in each, and so are notes.
-    package func json(in languages: [Language] = []) -> JSONValue {
+    /// - Parameters:
+    ///   - languages: if there are any, errors have `messages` in each, and so are notes.
+    ///   - language: of errors and notes without these.
+    package func json(in languages: [Language] = [], _ language: Language = .english) -> JSONValue {
       let entries = entries.map { entry in
         switch entry {
         case nil: JSONValue.null
-        case .failure(let error): error.json(in: languages)
+        case .failure(let error): error.worded(in: language).json(in: languages)
         case .success(let entry): entry.json
         }
       }
       return .object([
         "images": .array(entries), "missing": .strings(missing), "unused": .strings(unused),
         "notes": languages.isEmpty
-          ? .strings(notes.map { $0.description }) : .array(notes.map { languages.json(of: $0) }),
+          ? .strings(notes.map { language.words(of: $0) }) : .array(notes.map { languages.json(of: $0) }),
       ])
     }
   }
@@ -168,8 +170,8 @@ extension MetadataTable {
   ///
   /// - Parameters:
   ///   - table: the table's bytes.
-  ///   - request: a JSON object with the table's `name`, for the messages, the paths of the `images`, and, if the patients' rows
-  ///     count too, `"joinPatient": true`.
+  ///   - request: a JSON object with the table's `name`, for the messages, the paths of the `images`, if the patients' rows
+  ///     count too, `"joinPatient": true`, and, if the messages are not to be English, their `language`.
   ///   - folder: the absolute path of the folder in which relative paths begin; nil if nobody knows where the images lie.
   ///   - languages: if there are any, errors have `messages` in each.
   package static func answer(
@@ -182,19 +184,27 @@ extension MetadataTable {
         .invalidRequest, message: "the request is not an object with a \"name\" and \"images\"",
         remedy: "Send the table's name and an array of the images' names.")
     }
-    guard table.count <= byteLimit else {
-      throw DermaFusionError(
-        .invalidTable,
-        message: "\(name): the table is larger than the limit of \(byteLimit / (1024 * 1024)) MB",
-        remedy: "Please split the table.")
-    }
+    let language: Language =
+      if case .string(let name) = object["language"] {
+        try ImageRequest.language(named: name)
+      } else {
+        .english
+      }
     // An image without a name has no row.
     let images = elements.map {
       if case .string(let image) = $0 { ListedImage(image) } else { ListedImage("") }
     }
     let reading = PatientReading(joinsPatients: object["joinPatient"] == .bool(true))
-    return try MetadataTable(table, path: name, reading: reading).rows(of: images, in: folder).json(
-      in: languages)
+    return try language.wording { () throws(DermaFusionError) in
+      guard table.count <= byteLimit else {
+        throw DermaFusionError(
+          .invalidTable,
+          message: "\(name): the table is larger than the limit of \(byteLimit / (1024 * 1024)) MB",
+          remedy: "Please split the table.")
+      }
+      return try MetadataTable(table, path: name, reading: reading).rows(of: images, in: folder).json(
+        in: languages, language)
+    }
   }
 }
 
