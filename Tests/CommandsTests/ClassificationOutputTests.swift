@@ -19,7 +19,9 @@ import Testing
   @Test func textForATerminalIsRankedAndWrapped() throws {
     let metadata = try PatientMetadata(ageInYears: 55, sex: .male)
     let text = ClassificationText(width: 80, usesColour: false)
-      .text(result(metadata: metadata, warnings: [.smallImage]), imageName: "a/lesion.jpg", timing: nil)
+      .text(
+        ReportedResult(result(metadata: metadata, warnings: [.smallImage]), imageName: "a/lesion.jpg"),
+        imageName: "a/lesion.jpg")
     #expect(
       text == """
         a/lesion.jpg
@@ -53,7 +55,7 @@ import Testing
     let evenly = result([0, 0, 0, 0, 0, 0, 0], warnings: ClassificationWarning.allCases)
     for width in [60, 80, 100] {
       let text = ClassificationText(width: width, usesColour: false)
-        .text(evenly, imageName: "x", timing: ClassificationTiming())
+        .text(ReportedResult(evenly, imageName: "x", timing: ClassificationTiming()), imageName: "x")
       for line in text.split(separator: "\n") where !line.contains("█") {
         #expect(line.count <= width, "\(line)")
       }
@@ -63,7 +65,8 @@ import Testing
 
   @Test func sentencesStayWholeWhereNoPersonLooks() {
     let result = result([0, 0, 0, 0, 9, 0, 0])
-    let text = ClassificationText(width: nil, usesColour: false).text(result, imageName: "x", timing: nil)
+    let text = ClassificationText(width: nil, usesColour: false).text(
+      ReportedResult(result, imageName: "x"), imageName: "x")
     #expect(text.contains("\n" + Wording.disclaimer + "\n"))
     #expect(text.contains("\n" + result.summary + "\n"))
     #expect(result.summary.hasSuffix("An urgent consultation with a dermatologist is advised."))
@@ -71,8 +74,10 @@ import Testing
 
   @Test func colourIsAddedAndChangesNoWord() {
     let result = result([0, 0, 0, 0, 9, 0, 0])
-    let plain = ClassificationText(width: 80, usesColour: false).text(result, imageName: "x", timing: nil)
-    let coloured = ClassificationText(width: 80, usesColour: true).text(result, imageName: "x", timing: nil)
+    let plain = ClassificationText(width: 80, usesColour: false).text(
+      ReportedResult(result, imageName: "x"), imageName: "x")
+    let coloured = ClassificationText(width: 80, usesColour: true).text(
+      ReportedResult(result, imageName: "x"), imageName: "x")
     #expect(!plain.contains("\u{1B}"))
     #expect(coloured.contains("\u{1B}[31mHigh risk"))
     #expect(coloured.replacing(/\u{1B}\[[0-9]+m/, with: "") == plain)
@@ -126,7 +131,8 @@ import Testing
     }
     #expect(try table.rows[0][table.column("abstain")] == "true")
     #expect(try table.rows[0][table.column("nv")] == "\(result.probabilities.values[5])")
-    let text = ClassificationText(width: nil, usesColour: true).text(result, imageName: "x", timing: nil)
+    let text = ClassificationText(width: nil, usesColour: true).text(
+      ReportedResult(result, imageName: "x"), imageName: "x")
     let lines = text.split(separator: "\n")
     #expect(
       lines[1].hasPrefix("No classification is suggested: the model abstains. The image is badly blurred."))
@@ -156,7 +162,8 @@ import Testing
       [Tool.dermafusion.help] + Tool.dermafusion.commands.map(Tool.dermafusion.help)
       + [[9, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 9, 0], [0, 0, 0, 0, 9, 0, 0], [0, 0, 0, 0, 0, 0, 0]].map {
         ClassificationText(width: nil, usesColour: false).text(
-          result($0, warnings: ClassificationWarning.allCases), imageName: "x", timing: nil)
+          ReportedResult(result($0, warnings: ClassificationWarning.allCases), imageName: "x"), imageName: "x"
+        )
       }
     for text in texts {
       let allowed = ["this is not a diagnosis", "self-diagnosis"]

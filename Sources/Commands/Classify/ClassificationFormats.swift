@@ -2,47 +2,72 @@ import DermaFusion
 import Files
 import SystemModule
 
-extension ResultWriter where Result == ImageAnswer {
-  /// The results of `classify` in a format.
-  ///
-  /// - Parameters:
-  ///   - width: characters a line where a person looks at it; nil for a file or a pipe.
-  ///   - table: for the text of many images; nil: each has a text of its own.
-  ///   - submission: not nil for `isic`.
-  static func classifications(
-    as format: OutputFormat, to output: any ByteOutput, columns: ClassificationCSV, width: Int?,
-    usesColour: Bool, table: BatchTable?, submission: ISICSubmission?, language: Language
-  ) -> ResultWriter {
+/// An answer of `classify`: for an image or for a lesion.
+protocol WrittenAnswer {
+  /// The names of ``cells``.
+  static var columns: [String] { get }
+  var json: JSONValue { get }
+  var reported: ReportedResult { get }
+  /// Its name in text.
+  var name: String { get }
+  /// Its name in a submission.
+  var identifier: String { get }
+  /// The cells before those of the result in CSV.
+  var cells: [String] { get }
+  /// Remarks in the table of text beside those on the result.
+  var remarks: [String] { get }
+}
+
+extension ImageAnswer: WrittenAnswer {
+  static var columns: [String] { [] }
+  var name: String { request.imageName }
+  var identifier: String { ClassificationCSV.identifier(request.imageName) }
+  var cells: [String] { [] }
+  var remarks: [String] { [] }
+}
+
+/// The form of the answers of `classify`.
+struct AnswerForm {
+  let format: OutputFormat
+  let labels: Labels
+  let options: ResultOptions
+  /// Characters a line where a person looks at it; nil for a file or a pipe.
+  let width: Int?
+  let usesColour: Bool
+  /// True for text with a row for each answer.
+  let isTable: Bool
+  /// Not nil for `isic`.
+  let submission: ISICSubmission?
+  let language: Language
+
+  /// - Parameter names: of all answers in text.
+  func writer<Answer: WrittenAnswer>(to output: any ByteOutput, names: [String]) -> ResultWriter<Answer> {
     let isForTerminal = width != nil
     switch format {
     case .json: return ResultWriter(output: output, text: { $0.json.text + "\n" })
     case .csv:
+      let table = ClassificationCSV(labels: labels, options: options, first: Answer.columns)
       return ResultWriter(
-        output: output, header: columns.header,
-        text: { columns.row($0.reported, isForTerminal: isForTerminal) })
+        output: output, header: table.header,
+        text: { table.row($0.reported, first: $0.cells, isForTerminal: isForTerminal) })
     case .isic:
       guard let submission else { preconditionFailure("isic without a submission") }
       return ResultWriter(
-        output: output, header: submission.header(),
+        output: output, header: submission.header(first: Answer.columns.first ?? "image"),
         text: {
-          submission.row(
-            $0.classification, name: ClassificationCSV.identifier($0.request.imageName),
-            isForTerminal: isForTerminal)
+          submission.row($0.reported.classification, name: $0.identifier, isForTerminal: isForTerminal)
         })
+    case .text where isTable:
+      let table = BatchTable(
+        names: names, labels: labels, width: width, usesColour: usesColour, language: language)
+      return ResultWriter(
+        output: output, header: table.header,
+        text: { table.row($0.reported.classification, imageName: $0.name, others: $0.remarks) },
+        ending: table.footer)
     case .text:
-      if let table {
-        return ResultWriter(
-          output: output, header: table.header,
-          text: { table.row($0.classification, imageName: $0.request.imageName) }, ending: table.footer)
-      }
       let text = ClassificationText(width: width, usesColour: usesColour, language: language)
       return ResultWriter(
-        output: output, separator: "\n",
-        text: {
-          text.text(
-            $0.classification, imageName: $0.request.imageName,
-            timing: $0.request.includesTiming ? $0.timing : nil, shares: $0.shares)
-        })
+        output: output, separator: "\n", text: { text.text($0.reported, imageName: $0.name) })
     }
   }
 }
@@ -57,9 +82,13 @@ struct ClassificationCSV {
   }
 
   private var columns: [(name: String, content: Content)] = []
+  private let first: [String]
 
   /// The column of a class that is called like another column is `probability_` and its name.
-  init(labels: Labels, options: ResultOptions = []) {
+  ///
+  /// - Parameter first: the names of columns before those of the result.
+  init(labels: Labels, options: ResultOptions = [], first: [String] = []) {
+    self.first = first
     let fields = ResultField.all.filter { $0.isPresent(with: options) }
     let classes = Self.columns(of: labels, beside: fields.flatMap { $0.columns.map(\.name) })
     for section in ResultField.Column.Section.allCases {
@@ -78,10 +107,12 @@ struct ClassificationCSV {
   }
 
   /// The line of names.
-  var header: String { Self.line(columns.map(\.name)) }
+  var header: String { Self.line(first + columns.map(\.name)) }
 
-  /// The line of one image.
-  func row(_ result: ReportedResult, isForTerminal: Bool = false) -> String {
+  /// The line of one result.
+  ///
+  /// - Parameter first: the cells before those of the result.
+  func row(_ result: ReportedResult, first: [String] = [], isForTerminal: Bool = false) -> String {
     let json = JSONValue.object(result.members)
     let cells = columns.map { column in
       switch column.content {
@@ -93,7 +124,7 @@ struct ClassificationCSV {
           })
       }
     }
-    return Self.line(cells, isForTerminal: isForTerminal)
+    return Self.line(first + cells, isForTerminal: isForTerminal)
   }
 
   private static func cell(_ value: JSONValue) -> String {

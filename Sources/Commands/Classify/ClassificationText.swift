@@ -36,13 +36,9 @@ struct ClassificationText {
 
   /// The likeliest classes as bars, the risk, what was missing, the warnings, the model and the disclaimer.
   ///
-  /// - Parameters:
-  ///   - timing: nil: not told.
-  ///   - shares: nil: not told.
-  func text(
-    _ result: Classification, imageName: String, timing: ClassificationTiming? = nil,
-    shares: MetadataShares? = nil
-  ) -> String {
+  /// - Parameter imageName: the title.
+  func text(_ reported: ReportedResult, imageName: String) -> String {
+    let (result, timing, shares) = (reported.classification, reported.timing, reported.shares)
     var lines = [emphasised(imageName.printable), "", sentence(result.summary(in: language)), ""]
     if result.abstains {
       lines += [sentence(word("unreliable")), ""]

@@ -114,8 +114,7 @@ enum ClassifyCommand: Command {
       // A reader that has gone, such as head, has what it wanted; a failure before that stays one.
       return runner.status
     }
-    let summary = try lesions?.write(
-      arguments, to: &destination, submission: submission, labels: classifier.labels, terminal: terminal)
+    let summary = try lesions?.write(to: &destination, isQuiet: arguments[Flag.quiet], terminal: terminal)
     try destination.finish(summary ?? runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty {
       runner.showSummary(ofImages: input.images.items.count, summary)
@@ -211,11 +210,9 @@ struct ResultDestination {
   /// The message after Ctrl-C.
   let interruption: String
   var writer: ResultWriter<ImageAnswer>
-  /// True for text with a row for each image.
-  let isTable: Bool
-  let options: ResultOptions
+  let form: AnswerForm
   /// Whether the output ends with a summary of its own on the screen.
-  let hasSummary: Bool
+  var hasSummary: Bool { isSeen && form.isTable }
   private let finishing: () throws(DermaFusionError) -> Void
   /// Whether the file takes the place of an older one.
   private let replaces: Bool
@@ -227,8 +224,7 @@ struct ResultDestination {
     let format = arguments.value(of: ClassifyOptions.format)
     let items = input.images.items
     let language = arguments.value(of: CommandOption<Language>.language)
-    options = ClassifyOptions.results(arguments)
-    let columns = ClassificationCSV(labels: classifier.labels, options: options)
+    let options = ClassifyOptions.results(arguments)
     let path = outputs.usesStandardOutput ? nil : arguments[ClassifyOptions.output]
     let file: any ByteOutput
     var isFirst = true
@@ -236,7 +232,9 @@ struct ResultDestination {
       let continued = try ContinuedFile(path: path, limit: 1 << 31)
       var results = try WrittenResults(
         continued.content, path: path,
-        form: format == .csv ? .csv(header: columns.header) : .json(options),
+        form: format == .csv
+          ? .csv(header: ClassificationCSV(labels: classifier.labels, options: options).header)
+          : .json(options),
         images: input.images.sources.map(\.name), model: classifier.model,
         computation: classifier.computation, language: language)
       remaining = try items.filter { item in
@@ -272,18 +270,13 @@ struct ResultDestination {
     }
     isSeen = path == nil
     replaces = path != nil && !arguments[ClassifyOptions.resume]
-    let width = isSeen ? terminal.width : nil
-    let usesColour = isSeen && terminal.usesColour
-    isTable =
-      items.count > 1 && format == .text && !arguments[ClassifyOptions.timing]
-      && !arguments[ClassifyOptions.explainMetadata]
-    hasSummary = isSeen && isTable
-    writer = .classifications(
-      as: format, to: file, columns: columns, width: width, usesColour: usesColour,
-      table: isTable
-        ? BatchTable(
-          names: input.images.sources.map(\.name), labels: classifier.labels, width: width,
-          usesColour: usesColour, language: language) : nil, submission: submission, language: language)
+    form = AnswerForm(
+      format: format, labels: classifier.labels, options: options, width: isSeen ? terminal.width : nil,
+      usesColour: isSeen && terminal.usesColour,
+      isTable: items.count > 1 && format == .text && !arguments[ClassifyOptions.timing]
+        && !arguments[ClassifyOptions.explainMetadata],
+      submission: submission, language: language)
+    writer = form.writer(to: file, names: input.images.sources.map(\.name))
     writer.isFirst = isFirst
   }
 

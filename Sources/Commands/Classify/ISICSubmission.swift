@@ -110,7 +110,7 @@ struct ISICSubmission: Sendable {
   }
 
   /// - Parameter name: of the first column.
-  func header(first name: String = "image") -> String { ClassificationCSV.line([name] + columns.map(\.name)) }
+  func header(first name: String) -> String { ClassificationCSV.line([name] + columns.map(\.name)) }
 
   /// - Parameter name: of the image or lesion.
   func row(_ result: Classification, name: String, isForTerminal: Bool) -> String {

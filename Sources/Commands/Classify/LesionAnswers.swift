@@ -54,13 +54,13 @@ struct LesionAnswers {
   }
 
   /// The answer for a lesion, or for an image whose row names none.
-  struct Answer {
+  struct Answer: WrittenAnswer {
+    static let columns = ["lesion_id", "images"]
     /// Nil for an image without a lesion_id.
     let lesion: String?
     let photographs: [Photograph]
     let classification: Classification
 
-    /// Its name in text.
     var name: String { LesionAnswers.name(lesion, photographs.map(\.name)) }
 
     /// The classes and risks of the photographs; nil where they are the same.
@@ -76,6 +76,12 @@ struct LesionAnswers {
       }
       return "\(name): its images have different classes or risks: \(words.joined(separator: ", "))"
     }
+
+    private var imageIdentifiers: [String] { photographs.map { ClassificationCSV.identifier($0.name) } }
+    var identifier: String { lesion ?? imageIdentifiers[0] }
+    var cells: [String] { [lesion ?? "", imageIdentifiers.joined(separator: " ")] }
+    var remarks: [String] { disagreement == nil ? [] : ["images disagree"] }
+    var reported: ReportedResult { ReportedResult(classification, imageName: photographs[0].name) }
 
     var json: JSONValue {
       let images = photographs.map { photograph -> JSONValue in
@@ -143,22 +149,18 @@ struct LesionAnswers {
   ///
   /// - Returns: the counts of the answers.
   func write(
-    _ arguments: ParsedArguments, to destination: inout ResultDestination, submission: ISICSubmission?,
-    labels: Labels, terminal: Terminal
+    to destination: inout ResultDestination, isQuiet: Bool, terminal: Terminal
   ) throws -> BatchSummary {
-    let form = LesionForm(
-      format: arguments.value(of: ClassifyOptions.format), destination: destination, answers: self,
-      submission: submission, labels: labels, terminal: terminal)
-    destination.writer.header = form.header
-    destination.writer.separator = form.separator
+    let writer: ResultWriter<Answer> = destination.form.writer(to: destination.writer.output, names: names)
+    (destination.writer.header, destination.writer.separator) = (writer.header, writer.separator)
     var summary = BatchSummary()
     summary.unit = "lesion"
     let answers = answers
     for answer in answers {
-      try destination.writer.write(form.text(answer))
+      try destination.writer.write(writer.text(answer))
       summary.add(answer.classification)
     }
-    let notes = arguments[Flag.quiet] ? [] : answers.compactMap(\.disagreement)
+    let notes = isQuiet ? [] : answers.compactMap(\.disagreement)
     for note in notes.prefix(TestList.namedCount) { terminal.note("Note: \(note).") }
     if notes.count > TestList.namedCount {
       terminal.note(
@@ -166,57 +168,5 @@ struct LesionAnswers {
       )
     }
     return summary
-  }
-}
-
-/// The form in which answers by lesion are written.
-private struct LesionForm {
-  let header: String
-  var separator = ""
-  let text: (LesionAnswers.Answer) -> String
-
-  init(
-    format: OutputFormat, destination: ResultDestination, answers: LesionAnswers, submission: ISICSubmission?,
-    labels: Labels, terminal: Terminal
-  ) {
-    let width = destination.isSeen ? terminal.width : nil
-    let usesColour = destination.isSeen && terminal.usesColour
-    switch format {
-    case .json:
-      header = ""
-      text = { $0.json.text + "\n" }
-    case .csv:
-      let columns = ClassificationCSV(labels: labels, options: destination.options)
-      header = "lesion_id,images,\(columns.header)"
-      text = { answer in
-        let names = answer.photographs.map { ClassificationCSV.identifier($0.name) }.joined(separator: " ")
-        let result = ReportedResult(answer.classification, imageName: answer.photographs[0].name)
-        let start = ClassificationCSV.line([answer.lesion ?? "", names], isForTerminal: width != nil)
-          .dropLast()
-        return "\(start),\(columns.row(result, isForTerminal: width != nil))"
-      }
-    case .isic:
-      guard let submission else { preconditionFailure("isic without a submission") }
-      header = submission.header(first: "lesion_id")
-      text = { answer in
-        submission.row(
-          answer.classification,
-          name: answer.lesion ?? ClassificationCSV.identifier(answer.photographs[0].name),
-          isForTerminal: width != nil)
-      }
-    case .text where destination.isTable:
-      let table = BatchTable(names: answers.names, labels: labels, width: width, usesColour: usesColour)
-      header = table.header
-      text = { answer in
-        table.row(
-          answer.classification, imageName: answer.name,
-          others: answer.disagreement == nil ? [] : ["images disagree"])
-      }
-    case .text:
-      header = ""
-      separator = "\n"
-      let words = ClassificationText(width: width, usesColour: usesColour)
-      text = { words.text($0.classification, imageName: $0.name, timing: nil, shares: nil) }
-    }
   }
 }
