@@ -34,17 +34,11 @@ import Testing
   }
 
   /// Runs the command with the model of a folder.
-  private func run(_ words: [String], command: String = "calibrate", showsProgress: Bool = false) -> (
-    status: Commands.ExitStatus, output: String, errors: String
-  ) {
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
-      usesColour: false,
-      showsProgress: showsProgress, environment: { _ in nil }, executablePath: nil)
-    let status = Tool.dermafusion.run([command] + words, session: Session(terminal: terminal))
-    return (status, output.text, errors.text)
+  private func run(_ words: [String], command: String = "calibrate", showsProgress: Bool = false)
+    -> ToolResult
+  {
+    runTool(
+      words: [command] + words, environment: [:], showsProgress: showsProgress, loading: loadingFolders)
   }
 
   /// The arguments for so many images, each of a lesion of its own unless `lesions` are fewer.

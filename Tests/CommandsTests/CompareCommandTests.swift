@@ -52,15 +52,7 @@ import Testing
   func compare(_ words: String...) -> ToolResult { compare(words: words) }
 
   func compare(words: [String]) -> ToolResult {
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
-      width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
-    let session = Session(terminal: terminal) { path, _, _ in try Self.load(path) }
-    let status = Tool.dermafusion.run(["compare"] + words, session: session)
-    return ToolResult(
-      status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+    runTool(words: ["compare"] + words, environment: [:]) { path, _, _ in try Self.load(path) }
   }
 
   func object(_ result: ToolResult) throws -> [String: Any] {

@@ -17,19 +17,9 @@ import Testing
   private func embed(
     _ words: [String], input: [UInt8] = [], streams: Set<String> = [], showsProgress: Bool = false
   ) -> ToolResult {
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in
-        if input.isEmpty { throw .empty("standard input") }
-        return input
-      },
-      width: nil, usesColour: false, showsProgress: showsProgress,
-      environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
-      isStandardOutput: { streams.contains($0) }, executablePath: nil)
-    let status = Tool.dermafusion.run(
-      ["embed"] + words, session: Session(terminal: terminal) { _, _, _ in Self.classifier })
-    return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+    runTool(
+      words: ["embed"] + words, input: input, showsProgress: showsProgress, streams: streams,
+      classifier: Self.classifier)
   }
 
   /// The rows of an array of `<f4` with two extents.
@@ -101,12 +91,7 @@ import Testing
 
   /// Runs a command with the models that its folders hold.
   private func runProgramTool(_ words: [String]) -> ToolResult {
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors, readInput: { (_) throws(DermaFusionError) in [] }, width: nil,
-      usesColour: false, environment: { _ in nil }, executablePath: nil)
-    let status = Tool.dermafusion.run(words, session: Session(terminal: terminal))
-    return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+    runTool(words: words, environment: [:], loading: loadingFolders)
   }
 
   @Test func aRowForEachImageInTheOrderGivenAndNoneForOneThatFails() throws {

@@ -45,17 +45,9 @@ import Testing
 
   /// Runs a command with an ensemble in the place of what lies in the folder.
   func run(_ words: [String], loading: Classifier? = nil) -> ToolResult {
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
-      width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
-    let session = Session(terminal: terminal) { folder, threadCount, _ in
+    runTool(words: words + ["--model", model], environment: [:]) { folder, threadCount, _ in
       try loading ?? Self.toyEnsemble(threadCount: threadCount ?? 2, in: folder)
     }
-    let status = Tool.dermafusion.run(words + ["--model", model], session: session)
-    return ToolResult(
-      status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
   }
 
   @Test(arguments: [[], ["--tta"]] as [[String]]) func classifyGivesTheVoteOfEachImage(options: [String])

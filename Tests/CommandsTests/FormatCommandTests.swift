@@ -67,12 +67,8 @@ import Testing
       let parsed = try ParsedArguments.parse(
         ["--labels", table, "--images", folder.path], positionals: [], options: EvaluateCommand.options)
       guard case .arguments(let arguments) = parsed else { return [] }
-      let terminal = Terminal(
-        output: MemoryOutput(), errors: MemoryOutput(),
-        readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
-        usesColour: false, environment: { _ in nil }, executablePath: nil)
       let index = try ImageIndex(folders: [folder.path])
-      var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: terminal)
+      var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: memoryTerminal())
       run.keepsFeatures = true
       try run.evaluate(
         TestList(

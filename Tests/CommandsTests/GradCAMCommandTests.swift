@@ -43,18 +43,9 @@ import Testing
     words: [String], picture: String? = nil, streams: Set<String> = [],
     classifier: Classifier = Self.classifier
   ) -> ToolResult {
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
-      width: nil, usesColour: false, showsProgress: false,
-      environment: { $0 == "DERMAFUSION_MODEL" ? "model" : nil },
-      isStandardOutput: { streams.contains($0) }, executablePath: nil)
-    let session = Session(terminal: terminal) { _, _, _ in classifier }
-    let status = Tool.dermafusion.run(
-      ["gradcam", image, "--output", picture ?? "\(folder.path)/out.png"] + words, session: session)
-    return ToolResult(
-      status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+    runTool(
+      words: ["gradcam", image, "--output", picture ?? "\(folder.path)/out.png"] + words, streams: streams,
+      classifier: classifier)
   }
 
   func picture() throws -> PixelImage { try ImageDecoder.decode(#require(folder.contents(of: "out.png"))) }

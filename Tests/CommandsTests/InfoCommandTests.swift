@@ -117,11 +117,8 @@ import Testing
     guard case .arguments(let arguments) = outcome else {
       throw DermaFusionError.unexpectedArgument("no arguments")
     }
-    let output = MemoryOutput()
-    let terminal = Terminal(
-      output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,
-      environment: { environment[$0] }, executablePath: executable)
-    return try ModelLocation.folder(arguments, terminal: terminal)
+    return try ModelLocation.folder(
+      arguments, terminal: memoryTerminal(environment: environment, executablePath: executable))
   }
 
   @Test func theCommandLineWinsOverTheEnvironmentAndThatOverTheSearch() throws {
@@ -167,10 +164,7 @@ import Testing
   /// Another model's answer in the place of a broken one's would be worse than none.
   @Test func whatIsThereIsNotPassedOver() throws {
     folder.write("", to: "Fixtures/m.json")
-    let output = MemoryOutput()
-    let terminal = Terminal(
-      output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,
-      environment: { _ in nil }, executablePath: folder.path + "/bin/dermafusion")
+    let terminal = memoryTerminal(executablePath: folder.path + "/bin/dermafusion")
     let found = { try ModelLocation.search(folder: $0, holding: "m.json", terminal: terminal) }
     #expect(try found("Fixtures") == folder.path + "/Fixtures")
     folder.write("", to: "here/README.md")
@@ -185,10 +179,7 @@ import Testing
       "Fixtures", "/none/bin/Fixtures", "/none/bin/share/dermafusion/Fixtures", "/none/Fixtures",
       "/none/share/dermafusion/Fixtures", "/Fixtures", "/share/dermafusion/Fixtures",
     ]
-    let output = MemoryOutput()
-    let terminal = Terminal(
-      output: output, errors: output, readInput: { _ in [] }, width: nil, usesColour: false,
-      environment: { _ in nil }, executablePath: "/none/bin/dermafusion")
+    let terminal = memoryTerminal(executablePath: "/none/bin/dermafusion")
     let error = #expect(throws: DermaFusionError.self) {
       try ModelLocation.search(folder: "Fixtures", holding: "m.json", terminal: terminal)
     }

@@ -33,17 +33,9 @@ import Testing
   }
 
   func run(words: [String], loading classifier: Classifier? = nil) -> ToolResult {
-    let (output, errors) = (MemoryOutput(), MemoryOutput())
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
-      width: 100, usesColour: false, environment: { _ in nil }, executablePath: nil)
-    let session = Session(terminal: terminal) { folder, threadCount, _ in
+    runTool(words: words, environment: [:], width: 100) { folder, threadCount, _ in
       try classifier ?? Classifier(modelDirectory: folder, threadCount: threadCount ?? 2)
     }
-    let status = Tool.dermafusion.run(words, session: session)
-    return ToolResult(
-      status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
   }
 
   func object(_ result: ToolResult) throws -> [String: Any] {

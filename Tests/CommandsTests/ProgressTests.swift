@@ -4,23 +4,13 @@ import Testing
 
 @testable import Commands
 
-private final class Bytes: ByteOutput {
-  private let storage = Locked<[UInt8]>([])
-  var text: String { String(decoding: storage.withLock { $0 }, as: UTF8.self) }
-  func write(_ bytes: [UInt8]) throws(DermaFusionError) { storage.withLock { $0 += bytes } }
-}
-
 @Suite struct ProgressTests {
-  private func terminal(_ errors: Bytes, width: Int? = nil, showsProgress: Bool = true) -> Terminal {
-    Terminal(
-      output: Bytes(), errors: errors,
-      readInput: { _ throws(DermaFusionError) in throw .empty("standard input") },
-      width: width, usesColour: false, showsProgress: showsProgress, environment: { _ in nil },
-      executablePath: nil)
+  private func terminal(_ errors: MemoryOutput, width: Int? = nil, showsProgress: Bool = true) -> Terminal {
+    memoryTerminal(errors: errors, width: width, showsProgress: showsProgress)
   }
 
   @Test func saysHowManyHowFastHowLongAndWhatFailed() {
-    let errors = Bytes()
+    let errors = MemoryOutput()
     let time = Locked(0.0)
     var progress = Progress(terminal: terminal(errors), total: 900, clock: { time.withLock { $0 } })
     #expect(errors.text.hasSuffix("\r0 of 900 images\u{1B}[K"))
@@ -37,7 +27,7 @@ private final class Bytes: ByteOutput {
 
   @Test func slowItemsAreToldInSecondsEach() {
     let progress = {
-      var progress = Progress(terminal: terminal(Bytes()), total: 5, clock: { 0 })
+      var progress = Progress(terminal: terminal(MemoryOutput()), total: 5, clock: { 0 })
       progress.advance()
       progress.advance()
       return progress
@@ -48,14 +38,14 @@ private final class Bytes: ByteOutput {
 
   @Test(arguments: [20, 41, 80])
   func neverFillsALine(width: Int) {
-    var progress = Progress(terminal: terminal(Bytes(), width: width), total: 100_000, clock: { 0 })
+    var progress = Progress(terminal: terminal(MemoryOutput(), width: width), total: 100_000, clock: { 0 })
     for _ in 0..<77 { progress.advance(failed: true) }
     #expect(progress.text(elapsed: 100).count < width)
   }
 
   @Test func isSilentWhereNobodyLooksAndForASingleItem() {
     for (showsProgress, total, isQuiet) in [(false, 9, false), (true, 1, false), (true, 9, true)] {
-      let errors = Bytes()
+      let errors = MemoryOutput()
       var progress = Progress(
         terminal: terminal(errors, showsProgress: showsProgress), total: total, isQuiet: isQuiet, clock: { 0 }
       )
@@ -67,7 +57,7 @@ private final class Bytes: ByteOutput {
   }
 
   @Test func makesRoomForWhatElseIsWritten() {
-    let errors = Bytes()
+    let errors = MemoryOutput()
     var progress = Progress(terminal: terminal(errors), total: 3, clock: { 0 })
     progress.pause { try? errors.write(Array("Error: a.png\n".utf8)) }
     #expect(errors.text == "\r0 of 3 images\u{1B}[K\r\u{1B}[KError: a.png\n\r0 of 3 images\u{1B}[K")

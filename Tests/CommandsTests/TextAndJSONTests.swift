@@ -40,14 +40,9 @@ import Testing
   /// The text's blocks of lines, and the JSON, of the same command.
   private func outputs(_ words: [String]) throws -> (blocks: [[Substring]], json: Object) {
     func run(_ format: String) -> String {
-      let (output, errors) = (MemoryOutput(), MemoryOutput())
-      let terminal = Terminal(
-        output: output, errors: errors,
-        readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
-        usesColour: false, environment: { _ in nil }, executablePath: nil)
-      let status = Tool.dermafusion.run(words + ["--format", format], session: Session(terminal: terminal))
-      #expect(status == .success, "\(errors.text)")
-      return output.text
+      let result = runTool(words: words + ["--format", format], environment: [:], loading: loadingFolders)
+      #expect(result.status == .success, "\(result.errors)")
+      return result.output
     }
     let json = try #require(JSONSerialization.jsonObject(with: Data(run("json").utf8)) as? Object)
     let blocks = run("text").components(separatedBy: "\n\n").map { $0[...].split(separator: "\n") }

@@ -160,10 +160,7 @@ import Testing
   @Test func aWordThatIsNotTextIsRefusedAsItStands() {
     let errors = MemoryOutput()
     let output = MemoryOutput()
-    let terminal = Terminal(
-      output: output, errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") },
-      width: nil, usesColour: false, environment: { _ in nil }, executablePath: nil)
+    let terminal = memoryTerminal(output: output, errors: errors)
     let words = [Array("classify".utf8), Array("é".utf8) + [0x63, 0xE9, 0xE2, 0x80] + Array(".jpg".utf8)]
     #expect(Tool.dermafusion.run(words, session: Session(terminal: terminal)) == .usage)
     #expect(output.text == "")

@@ -31,11 +31,8 @@ import Testing
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "a.ppm")
     let errors = MemoryOutput()
-    let terminal = Terminal(
-      output: MemoryOutput(), errors: errors,
-      readInput: { (_) throws(DermaFusionError) in throw .empty("standard input") }, width: nil,
-      usesColour: false,
-      showsProgress: true, environment: { ["DERMAFUSION_MODEL": "model"][$0] }, executablePath: nil)
+    let terminal = memoryTerminal(
+      errors: errors, environment: ["DERMAFUSION_MODEL": "model"], showsProgress: true)
     let outcome = try ParsedArguments.parse(
       [image], positionals: ClassifyCommand.positionals, options: ClassifyCommand.options)
     guard case .arguments(let arguments) = outcome else { throw DermaFusionError.unexpectedArgument("none") }

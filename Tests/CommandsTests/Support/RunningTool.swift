@@ -54,6 +54,30 @@ final class MemoryOutput: ByteOutput {
   }
 }
 
+/// - Parameter streams: the paths that lead to standard output.
+func memoryTerminal(
+  output: MemoryOutput = MemoryOutput(), errors: MemoryOutput = MemoryOutput(), input: [UInt8] = [],
+  environment: [String: String] = [:], width: Int? = nil, usesColour: Bool = false,
+  showsProgress: Bool = false, streams: Set<String> = [], executablePath: String? = nil
+) -> Terminal {
+  Terminal(
+    output: output, errors: errors,
+    readInput: { (limit) throws(DermaFusionError) in
+      if input.isEmpty { throw .empty("standard input") }
+      if input.count > limit { throw .tooLarge("standard input", limit: limit) }
+      return input
+    },
+    width: width, usesColour: usesColour, showsProgress: showsProgress,
+    environment: { environment[$0] }, isStandardOutput: { streams.contains($0) },
+    executablePath: executablePath)
+}
+
+/// The model of a folder, for a number of threads and a precision.
+typealias Loading = @Sendable (String, Int?, Precision?) throws -> Classifier
+
+/// The program's own way: the model that the folder holds.
+let loadingFolders: Loading = Session(terminal: memoryTerminal()).loadClassifier
+
 /// Runs the real parser and commands with everything around them in memory, and a network of a few lines in
 /// the place of a trained one.
 func runTool(
@@ -68,30 +92,28 @@ func runTool(
 
 /// ``runTool(_:input:environment:width:usesColour:executablePath:output:usesMetadata:showsProgress:)`` with its
 /// words in an array.
+///
+/// - Parameter loading: in the place of the network of a few lines.
 func runTool(
   words: [String], input: [UInt8] = [], environment: [String: String] = ["DERMAFUSION_MODEL": "model"],
   width: Int? = nil, usesColour: Bool = false, executablePath: String? = nil,
   output: MemoryOutput = MemoryOutput(), usesMetadata: Bool = true, showsProgress: Bool = false,
-  instructionSetRefusal: String? = nil, classifier: Classifier? = nil
+  streams: Set<String> = [], instructionSetRefusal: String? = nil, classifier: Classifier? = nil,
+  loading: Loading? = nil
 ) -> ToolResult {
   let errors = MemoryOutput()
-  let terminal = Terminal(
-    output: output, errors: errors,
-    readInput: { (limit) throws(DermaFusionError) in
-      if input.isEmpty { throw .empty("standard input") }
-      if input.count > limit { throw .tooLarge("standard input", limit: limit) }
-      return input
-    },
-    width: width, usesColour: usesColour, showsProgress: showsProgress,
-    environment: { environment[$0] }, executablePath: executablePath)
-  let session = Session(terminal: terminal, instructionSetRefusal: instructionSetRefusal) {
-    folder, threadCount, _ in
-    guard !folder.contains("missing") else {
-      throw DermaFusionError(
-        .modelNotFound, message: "\(folder): there is no such model folder", remedy: "Name a folder.")
-    }
-    return try classifier ?? toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
-  }
+  let terminal = memoryTerminal(
+    output: output, errors: errors, input: input, environment: environment, width: width,
+    usesColour: usesColour, showsProgress: showsProgress, streams: streams, executablePath: executablePath)
+  let session = Session(
+    terminal: terminal, instructionSetRefusal: instructionSetRefusal,
+    loadClassifier: loading ?? { folder, threadCount, _ in
+      guard !folder.contains("missing") else {
+        throw DermaFusionError(
+          .modelNotFound, message: "\(folder): there is no such model folder", remedy: "Name a folder.")
+      }
+      return try classifier ?? toyClassifier(threadCount: threadCount ?? 2, usesMetadata: usesMetadata)
+    })
   let status = Tool.dermafusion.run(words, session: session)
   return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
 }
