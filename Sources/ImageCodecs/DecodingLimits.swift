@@ -1,7 +1,7 @@
 import ImagePipeline
 import SystemModule
 
-/// How much of an image is wanted.
+/// The part of an image that is wanted.
 package enum ImagePart: Sendable, Equatable {
   case whole
   /// What a network sees. Of a large JPEG, PNG or BMP only the centre square at this size is kept, made while the file is decoded;
@@ -88,7 +88,7 @@ public final class DecodingLimits: Sendable {
     budget = Locked(Budget(free: self.memory))
   }
 
-  /// When decoding that begins now must be over.
+  /// The deadline of decoding that begins now.
   func deadline() -> DecodingDeadline { DecodingDeadline(seconds: seconds) }
 
   /// Checks a size from a file's header, before anything is allocated for it.
@@ -132,7 +132,7 @@ public final class DecodingLimits: Sendable {
   }
 }
 
-/// When decoding an image must be over.
+/// The time by which decoding an image must be over.
 struct DecodingDeadline: Sendable {
   private let seconds: Double
   private let end: Double
@@ -162,12 +162,12 @@ final class DecodingReservation: Sendable {
 
 /// Takes the rows of a large image as they are decoded and keeps its centre square, and the picture of it where one is wanted.
 struct SquareRows: ~Copyable {
-  /// What is kept of a large image of which only the centre square is wanted, and its picture where one is wanted.
+  /// The parts of a large image that are kept: its centre square, and its picture where one is wanted.
   struct Plan {
-    /// Of the image as it is stored.
+    /// The size of the image as it is stored.
     let (width, height): (Int, Int)
     let orientation: Orientation
-    /// Whether each row comes after the one above it.
+    /// True if each row comes after the one above it.
     let isInOrder: Bool
     /// The side of the network's input.
     let size: Int
@@ -197,10 +197,10 @@ struct SquareRows: ~Copyable {
     }
   }
 
-  /// Of the upright image.
+  /// The size of the upright image.
   private let (width, height): (Int, Int)
   private var square: SquareResizer
-  /// Of size 1 where no picture is wanted: a value that cannot be copied cannot be optional and changed in a closure.
+  /// A resizer to size 1 where no picture is wanted: a value that cannot be copied cannot be optional and changed in a closure.
   private var picture: SquareResizer
   private let hasPicture: Bool
 
@@ -221,7 +221,7 @@ struct SquareRows: ~Copyable {
     if hasPicture { picture.add(row, at: index) }
   }
 
-  /// What was kept, after the last row.
+  /// The image that was kept, after the last row.
   mutating func finish(damage: ImageDamage?, reservation: DecodingReservation) -> DecodedImage {
     DecodedImage(
       square: square.finish(), width: width, height: height, picture: hasPicture ? picture.finish() : nil,

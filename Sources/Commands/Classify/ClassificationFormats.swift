@@ -148,7 +148,7 @@ struct ClassificationCSV {
     }
   }
 
-  /// How the row of an image begins: the cells before its result.
+  /// The start of an image's row: the cells before its result.
   static func start(imageName: String) -> String { line(names(imageName)).dropLast() + "," }
 
   /// The image's name as tables know it, and as it was given.

@@ -25,7 +25,7 @@ struct ClassificationText {
     language["reportFile.set", values: ["percent": percent]]
   }
 
-  /// Of a probability of 1, in characters.
+  /// The width of the bar of a probability of 1, in characters.
   private static let barWidth = 30
   /// Narrower than this a bar says nothing.
   private static let leastBarWidth = 5

@@ -201,9 +201,9 @@ enum ClassifyOptions {
   }
 }
 
-/// Where the results of `classify` go.
+/// The destination of the results of `classify`.
 struct ResultDestination {
-  /// Whether the results go to standard output.
+  /// True if the results go to standard output.
   let isSeen: Bool
   /// The images that have no result yet.
   let remaining: [Result<ImageSource, DermaFusionError>]
@@ -211,10 +211,10 @@ struct ResultDestination {
   let interruption: String
   var writer: ResultWriter<ImageAnswer>
   let form: AnswerForm
-  /// Whether the output ends with a summary of its own on the screen.
+  /// True if the output ends with a summary of its own on the screen.
   var hasSummary: Bool { isSeen && form.isTable }
   private let finishing: () throws(DermaFusionError) -> Void
-  /// Whether the file takes the place of an older one.
+  /// True if the file takes the place of an older one.
   private let replaces: Bool
 
   init(

@@ -157,7 +157,7 @@ enum CompareCommand: Command {
   }
 }
 
-/// What both models have seen of the images of a list.
+/// The images of a list that each of two models has seen.
 private struct SeenByModels {
   private let named: [TrainingOverlap]
   private let sights: [ModelSight?]
@@ -202,7 +202,7 @@ extension ModelComparison.Truth {
 /// The rows of a table of labels that belong to images of a command line.
 struct ComparedLabels: Sendable {
   let list: TestList
-  /// Of the images on the command line that have one, by ``Swift/String/imageKey`` of their paths; a failure is that of a row
+  /// The rows of the images on the command line, by ``Swift/String/imageKey`` of their paths; a failure is that of a row
   /// with a cell that cannot be understood, or of one that could be another image's.
   private let rows: [[UInt8]: Result<TestList.Entry, DermaFusionError>]
 

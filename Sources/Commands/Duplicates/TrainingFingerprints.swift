@@ -123,7 +123,7 @@ extension TrainingFingerprints {
 struct ModelSight: Sendable {
   let folder: String
   let entries: [DuplicateReport.Entry]
-  /// Of the ``entries``.
+  /// One for each of the ``entries``.
   let fingerprints: [Fingerprint?]
   private let index: FingerprintIndex
 

@@ -38,7 +38,7 @@ extension EvaluationOutput {
       }
   }
 
-  /// How often the model abstains and, for a model that makes them, what its sets hold.
+  /// The share of abstentions and, for a model that makes sets, the sizes of these.
   private func abstentionLines(_ width: Int?) -> [String] {
     let values = report.abstention
     let stated = values[.statedCoverage].map { "\(Int(($0 * 100).rounded())) % " }

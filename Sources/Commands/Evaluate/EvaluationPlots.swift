@@ -237,7 +237,7 @@ struct EvaluationPlots {
     return (title, canvas)
   }
 
-  /// Where a point of the unit square is drawn.
+  /// The place on the plot of a point of the unit square.
   private static func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     (left + x * side, top + (1 - y) * side)
   }

@@ -16,17 +16,17 @@ struct EvaluationRun {
   private(set) var images: [EvaluatedImage] = []
   /// The data of a calibration, for each of ``images``.
   private(set) var outputs: [ModelCalibration.Image] = []
-  /// Whether ``outputs`` have what the last layer takes.
+  /// True if ``outputs`` have the inputs of the last layer.
   var keepsFeatures = false
-  /// What the model has seen; nil if it does not tell.
+  /// The photographs that the model has seen; nil if it does not tell.
   var sight: ModelSight?
-  /// The lesion of each photograph, and what its pixels tell.
+  /// The lesion of each photograph, and the finding on its pixels.
   private(set) var photographs: [(lesion: String, sighting: ModelSight.Sighting?)] = []
   /// The names of ``images`` in the list.
   private(set) var names: [String] = []
   /// Frames beside the first of the files that a row of the list names.
   private(set) var frameCount = 0
-  /// How many images had each warning.
+  /// The number of images with each warning.
   private(set) var warnings: [ClassificationWarning: Int] = [:]
   private var results: [Classification] = []
 

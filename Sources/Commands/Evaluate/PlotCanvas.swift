@@ -174,7 +174,7 @@ private enum Helvetica {
     260, 334, 584,
   ]
 
-  /// Of a text in a size of 1.
+  /// The width of a text in a size of 1.
   static func width(of text: String) -> Double {
     text.inASCII.utf8.reduce(0) { $0 + Double(widths[Int($1) - 32]) / 1000 }
   }

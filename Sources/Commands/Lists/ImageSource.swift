@@ -76,7 +76,7 @@ struct ImageSource: Equatable, Sendable {
   /// Without its folders.
   var fileName: String? { name.fileName }
 
-  /// Where the system has it.
+  /// The path for the system.
   var systemPath: String { path == "-" ? "/dev/stdin" : path }
 
   /// The image's bytes.

@@ -23,7 +23,7 @@ enum MetadataOptions {
       "Region of the body, in any letter case; quote a name with a blank. Without it the site is missing.",
     allowedValues: BodySite.allCases.map(\.rawValue), convert: { BodySite(name: $0) })
 
-  /// Of one image; see ``table`` for many.
+  /// The options for one image; see ``table`` for many.
   static let all: [any AnyCommandOption] = [age, sex, site]
 }
 

@@ -33,11 +33,11 @@ struct TestList: Sendable {
   /// The image that isic-challenge-scoring gives the weight 0 whatever the table says.
   static let weightlessImage = "ISIC_0035068"
 
-  /// Of the table, for messages.
+  /// The path of the table, for messages.
   let path: String
   /// The rows of images that are there, in the order of the table.
   private(set) var entries: [Entry] = []
-  /// What the rows that are left out show, none of the classes, in the order of the table, and of how many rows.
+  /// The diagnoses of the rows that are left out, none of them a class, in the order of the table, with the number of rows.
   private(set) var leftOut: [(diagnosis: String, rowCount: Int)] = []
   /// The rows of classes whose images are not there: how many, and the first of them.
   private(set) var missing: (count: Int, first: [(image: String, line: Int)]) = (0, [])

@@ -2,7 +2,7 @@ import DermaFusion
 import Files
 import SystemModule
 
-/// What a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were
+/// The photographs that a model has seen, from `training/split.csv` in its folder: images and lesions that its weights were
 /// fitted to (`training`), those that it was selected and calibrated on (`validation`), those that a
 /// cross-validation kept from both (`fold`), and those whose lesion it was fitted to under another name (`duplicate`).
 struct TrainingList: Sendable {
@@ -77,17 +77,17 @@ extension Flag {
     "allow-training-lesions", abstract: "Evaluate lesions that the model was trained on; the output says so.")
 }
 
-/// What a test list and what a model has seen have in common.
+/// The lesions of a test list that a model has seen.
 struct TrainingOverlap {
-  /// Whether the model says what it has seen; an ensemble, whether its own list or each member's does.
+  /// True if the model has a list of what it has seen; an ensemble, if it or each member has one.
   let isKnown: Bool
-  /// Where it is not known because of some members of an ensemble only: the names of their folders.
+  /// The folders of the members without a list, if only some members of an ensemble lack one.
   let membersWithoutList: [String]
   let trainingLesions: [String]
   let validationLesions: [String]
   /// The first folder whose list has a lesion that was trained on.
   let trainedFolder: String?
-  /// What the pixels tell beside the names.
+  /// The findings on the pixels beside the names.
   private(set) var byPixels = PixelOverlap()
 
   /// - Parameter members: the names of an ensemble's folders.
@@ -116,7 +116,7 @@ struct TrainingOverlap {
         """)
   }
 
-  /// How many lesions of the list the model has seen; null where that is not known.
+  /// The number of lesions of the list that the model has seen; null where that is not known.
   var json: JSONValue {
     guard isKnown else { return .null }
     return .object(

@@ -9,7 +9,7 @@ extension DermaFusionError {
       code, message: Sentence(language.words(of: fault)), remedy: Sentence(language.words(of: advice)))
   }
 
-  /// Why there is no result, for programs that get all else as JSON.
+  /// The reason for having no result, for programs that get all else as JSON.
   ///
   /// - Parameter languages: if there are any, `messages` has the message in each.
   package func json(in languages: [Language] = []) -> JSONValue {
@@ -29,7 +29,7 @@ extension [Language] {
 }
 
 extension Language {
-  /// What `body` returns; its error is in this language.
+  /// The value of `body`; its error is in this language.
   package func wording<Value>(
     _ body: () throws(DermaFusionError) -> Value
   ) throws(DermaFusionError) -> Value {

@@ -1,9 +1,9 @@
 import Files
 import SystemModule
 
-/// What a table says about the patient of each image.
+/// A table's data on the patient of each image.
 package struct MetadataTable: Sendable {
-  /// What a row says of the patient; `nil` where the cell is missing.
+  /// A row's data on the patient; `nil` where the cell is missing.
   package struct Entry: Equatable, Sendable {
     package let ageInYears: Double?
     package let sex: Sex?
@@ -218,7 +218,7 @@ extension PatientMetadata {
 }
 
 extension String {
-  /// What makes two names of images the same: their Unicode scalars. Strings are equal too where they only look the
+  /// The key by which two names of images are the same: their Unicode scalars. Strings are equal too where they only look the
   /// same (`é` as one scalar and as two), and files of such names are different files.
   package var imageKey: [UInt8] { Array(utf8) }
 

@@ -202,7 +202,7 @@ enum Cutouts {
     } + middleSquares
   }
 
-  /// Of photographs of four to three.
+  /// The middle squares of photographs of four to three.
   static let middleSquares = [
     Cutout(left: 0.125, top: 0, right: 0.875, bottom: 1),
     Cutout(left: 0, top: 0.125, right: 1, bottom: 0.875),

@@ -14,9 +14,9 @@ package struct ModelFolder: Sendable {
   package let weights: SafetensorsFile
   /// The path of `config.json`, as errors name it.
   package let configurationPath: String
-  /// What tells the model from all others.
+  /// The identity that tells the model from all others.
   package let digest: ModelDigest
-  /// Whether the folder states its files' hashes, which loading then holds them against.
+  /// True if the folder states its files' hashes, which loading then holds them against.
   package let hasChecksums: Bool
   /// True if the weights are read a last time by the network that is made of them.
   package private(set) var isReadOnce = false
@@ -198,7 +198,7 @@ package struct EnsembleFolder: Sendable {
   package let configurationPath: String
   /// The members' files, in the order of the configuration.
   package let members: [ModelFolder]
-  /// What tells the ensemble from all others.
+  /// The identity that tells the ensemble from all others.
   package let digest: ModelDigest
 
   /// Reads an ensemble from the bytes of its files.
@@ -300,7 +300,7 @@ extension ModelConfiguration {
 
 /// The `config.json` of a model or an ensemble: read, held against the folder's `SHA256SUMS` and parsed, each once.
 package struct ConfigurationFile {
-  /// What the file is called in its folder.
+  /// The file's name in its folder.
   package static let name = "config.json"
 
   /// The file's path or name, for errors.
@@ -308,7 +308,7 @@ package struct ConfigurationFile {
   /// The folder that it was read from: of the Hub's cache the snapshot.
   let folder: String
   let bytes: [UInt8]
-  /// What the folder states of its files; nil where it states nothing.
+  /// The hashes that the folder states of its files; nil where it states none.
   let checksums: ModelChecksums?
   private let root: ConfigurationObject
 

@@ -40,7 +40,7 @@ package struct DecodingProcess: Sendable {
     else { throw failure(of: child, format, library, limits) }
     switch reply {
     case .pixels(let width, let height):
-      // What comes is as little to be trusted as what went.
+      // The child's reply is no more trusted than the file.
       try limits.check(width: width, height: height, part: .whole)
       guard width > 0, height > 0 else {
         throw .corrupt(format, reason: "\(library) gives no pixels")
@@ -58,7 +58,7 @@ package struct DecodingProcess: Sendable {
     }
   }
 
-  /// Why a child that gave no answer ended.
+  /// The error of a child that ended without an answer.
   private func failure(
     of child: ChildProcess, _ format: ImageFormat, _ library: String, _ limits: DecodingLimits
   ) -> DermaFusionError {
@@ -74,7 +74,7 @@ package struct DecodingProcess: Sendable {
 }
 
 extension DecodingProcess {
-  /// What the child says before its pixels or its reason: three numbers of 32 bits.
+  /// The head of the child's reply, before its pixels or its reason: three numbers of 32 bits.
   enum Reply {
     case pixels(width: Int, height: Int)
     case failure(textCount: Int)
@@ -104,7 +104,7 @@ extension DecodingProcess {
 }
 
 extension DecodingProcess {
-  /// Whether the program was started to decode a file for another run of it.
+  /// True if the program was started to decode a file for another run of it.
   package static func isAsked(_ words: [[UInt8]]) -> Bool {
     words.first?.elementsEqual(argument.utf8) == true
   }
