@@ -304,6 +304,7 @@ export function sought(state, wishes) {
 
 /** @param {State} state @param {string[]} ids of scans @param {boolean} isChosen to do something with them @returns {State} */
 export function chose(state, ids, isChosen) {
-  const others = state.looking.chosen.filter((each) => !ids.includes(each));
+  const named = new Set(ids);
+  const others = state.looking.chosen.filter((each) => !named.has(each));
   return { ...state, looking: { ...state.looking, chosen: isChosen ? [...others, ...ids] : others } };
 }

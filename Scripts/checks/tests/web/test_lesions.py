@@ -299,6 +299,8 @@ def test_of_ten_thousand_scans_only_those_that_are_shown_are_made_and_read(visit
     made(lambda: page.get_by_label("Search").fill(""), "10,001 scans, newest first", 40)
     made(lambda: page.get_by_label("Group by lesion").check(), "lesion 0", 40)
     page.get_by_label("Group by lesion").uncheck()
+    made(lambda: page.get_by_role("button", name="Tick all that are found").click(), "10,001 scans are ticked.", 40)
+    page.get_by_role("button", name="Clear the ticks").click()
     page.get_by_role("button", name="Show 40 more").click()
     expect(page.locator(".scan-row")).to_have_count(80)
 

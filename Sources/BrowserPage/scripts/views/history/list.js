@@ -27,7 +27,7 @@ export function scanList(page, scans) {
   const list = h('div', { class: 'stack' });
   const count = h('p', { class: 'soft', role: 'status' });
   const finds = finder(scans);
-  const chosen = selection(page, scans, finds, draw);
+  const chosen = selection(page, scans, draw);
   const row = (/** @type {Row} */ scan) => scanRow(page, scan, () => chosen.tell());
 
   /** @param {number} [focus] the row that has the focus next */
@@ -64,7 +64,7 @@ export function scanList(page, scans) {
   }
 
   draw();
-  return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, chosen.all), chosen.hint, list, chosen.bar);
+  return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, chosen.all), chosen.hint, chosen.bar, list);
 }
 
 /**
@@ -92,16 +92,16 @@ function filters(scans, seek) {
  * What is done with the scans that are ticked: two are compared, any number is exported or deleted.
  * @param {HistoryPage} page
  * @param {Row[]} scans
- * @param {ReturnType<typeof finder>} finds
  * @param {() => void} drawRows
  */
-function selection(page, scans, finds, drawRows) {
+function selection(page, scans, drawRows) {
   const chosen = () => store.state.looking.chosen;
   const choose = (/** @type {string[]} */ ids, /** @type {boolean} */ isChosen) => {
     store.apply(chose, ids, isChosen);
     drawRows();
   };
-  store.apply(chose, chosen().filter((id) => !scans.some((scan) => scan.id === id)), false);
+  const known = new Set(scans.map(({ id }) => id));
+  store.apply(chose, chosen().filter((id) => !known.has(id)), false);
   /** @type {Row[]} */
   let found = [];
   const hint = h('p', { class: 'small soft' }, t('history.compareHint'));
@@ -125,12 +125,12 @@ function selection(page, scans, finds, drawRows) {
   /** @param {Row[]} [listed] those that are found, shown or not */
   function tell(listed = found) {
     found = listed;
+    const ticked = new Set(chosen());
     const { length } = chosen();
-    const isFound = finds(store.state.looking);
-    const hidden = scans.filter((scan) => chosen().includes(scan.id) && !isFound(scan)).length;
+    const hidden = length - found.filter(({ id }) => ticked.has(id)).length;
     bar.hidden = length === 0;
     hint.hidden = length > 0;
-    all.hidden = found.every(({ id }) => chosen().includes(id));
+    all.hidden = found.every(({ id }) => ticked.has(id));
     compare.setAttribute('aria-disabled', String(length !== 2));
     told.textContent = length === 0 ? '' : [t(length > 2 ? 'history.tooManyChosen' : 'history.chosen', { count: length }),
       ...(hidden > 0 ? [t('history.hiddenChosen', { count: hidden })] : [])].join(' ');
