@@ -42,18 +42,18 @@ extension Language {
           "severalClasses": "Chaque classe a sa propre probabilité, car plusieurs peuvent être justes à la fois ; leur somme n’est pas 100 %.",
           "inSet": "Dans l’ensemble à 90 %", "inSetShort": "dans l’ensemble",
           "set": {
-            "one": "L’ensemble à {percent} % ne contient que {names}. Pour des photos comme celles sur lesquelles il a été ajusté, un tel ensemble contient la bonne classe {percent} fois sur 100. Une classe hors de l’ensemble n’est pas exclue.",
+            "one": "L’ensemble à {percent} % ne contient que la classe « {names} ». Pour des photos comme celles sur lesquelles il a été ajusté, un tel ensemble contient la bonne classe {percent} fois sur 100. Une classe hors de l’ensemble n’est pas exclue.",
             "other": "L’ensemble à {percent} % contient {count} classes : {names}. Pour des photos comme celles sur lesquelles il a été ajusté, un tel ensemble contient la bonne classe {percent} fois sur 100. Une classe hors de l’ensemble n’est pas exclue."
           },
           "setUnknown": {
-            "one": "L’ensemble ne contient que {names}. On ne sait pas combien de fois un tel ensemble contient la bonne classe : il y avait trop peu de photos de la classe la plus probable pour l’ajuster. Une classe hors de l’ensemble n’est pas exclue.",
+            "one": "L’ensemble ne contient que la classe « {names} ». On ne sait pas combien de fois un tel ensemble contient la bonne classe : il y avait trop peu de photos de la classe la plus probable pour l’ajuster. Une classe hors de l’ensemble n’est pas exclue.",
             "other": "L’ensemble contient {count} classes : {names}. On ne sait pas combien de fois un tel ensemble contient la bonne classe : il y avait trop peu de photos de la classe la plus probable pour l’ajuster. Une classe hors de l’ensemble n’est pas exclue."
           },
           "setWhy": "Chaque classe a son propre seuil, ajusté pour que la bonne classe manque rarement. Une classe rare peut donc être dans l’ensemble alors qu’une classe plus probable n’y est pas.",
           "moved": "Le carré a été déplacé ou agrandi : le modèle a vu {side} sur {side} pixels à partir de {left}, {top}, et non le centre de la photo.",
           "reduced": "La photo était trop grande et a d’abord été réduite à {width} sur {height} pixels.",
           "actions": "Que faire du résultat", "more": "Comment cela a été calculé", "change": "Modifier l’âge, le sexe ou l’emplacement", "stale": "L’âge, le sexe, l’emplacement ou le carré ont changé depuis. Ce résultat est périmé ; mettez-le à jour avant de l’enregistrer, de l’exporter ou de l’imprimer.", "outOfDate": "Périmé", "update": "Mettre à jour le résultat",
-          "save": "Enregistrer dans l’historique", "saveAgain": "Enregistrer les modifications", "saved": "Enregistré", "next": "Nouvel examen", "report": "Imprimer ou PDF", "square": "Ajuster le carré"
+          "save": "Ajouter à l’historique", "saveAgain": "Enregistrer les modifications", "saved": "Enregistré", "next": "Nouvel examen", "report": "Imprimer ou PDF", "square": "Ajuster le carré"
         },
         "risk": {
           "low": { "word": "Classé à faible risque", "sentence": "Faites confirmer par un ou une dermatologue.", "full": "Classé à faible risque. Faites confirmer par un ou une dermatologue." },
@@ -82,12 +82,12 @@ extension Language {
         "heatmap": {
           "heading": "Où le réseau a regardé", "title": "Appui à la classe", "weak": "faible", "strong": "fort", "show": "Montrer la carte de chaleur", "beside": "Photo à côté de la carte", "peek": "Maintenir : la photo seule", "shown": "La carte pour {name} est affichée.", "opacity": "Opacité", "class": "Classe",
           "figure": "Photo avec carte de chaleur", "hidden": "La carte de chaleur est masquée.",
-          "scale": "Les couleurs se rapportent à cette carte seule : elles comparent ses zones, et non une classe à une autre. Le modèle donne {percent} à {name}.",
+          "scale": "Les couleurs se rapportent à cette carte seule : elles comparent ses zones, et non une classe à une autre. Le modèle donne {percent} à la classe « {name} ».",
           "photographAlone": "Le carré de la photo, sans carte de chaleur", "photographWithMap": "Le carré de la photo avec la carte de chaleur pour {name} par-dessus",
-          "caption": "Les zones claires appuient le plus {name}. La carte est grossière : elle dit à peu près où, jamais pourquoi.",
+          "caption": "Les zones claires appuient le plus la classe « {name} ». La carte est grossière : elle dit à peu près où, jamais pourquoi.",
           "centre": "Ses zones claires se trouvent surtout {place}.",
           "places": ["en haut à gauche", "en haut", "en haut à droite", "à gauche", "au milieu", "à droite", "en bas à gauche", "en bas", "en bas à droite"],
-          "captionFailed": "Les zones claires sont celles où cette carte est forte pour {name}, mais elle a échoué à au moins un de ses trois contrôles : ne vous y fiez pas.", "all_negative": "La carte de chaleur est faible partout : aucune zone n’appuie {name}.", "flat": "La carte de chaleur est la même partout : aucune zone ne ressort pour {name}.",
+          "captionFailed": "Les zones claires sont celles où cette carte est forte pour la classe « {name} », mais elle a échoué à au moins un de ses trois contrôles : ne vous y fiez pas.", "all_negative": "La carte de chaleur est faible partout : aucune zone n’appuie la classe « {name} ».", "flat": "La carte de chaleur est la même partout : aucune zone ne ressort pour la classe « {name} ».",
           "trust": "Jusqu’où s’y fier : une carte de chaleur peut sembler convaincante et être fausse, et elle ne montre pas que la classification est juste.", "checks": { "one": "Trois contrôles cachent et montrent des parties de l’image et mesurent ce qui change. Ils font travailler le réseau environ 140 fois, ce qui prend ici environ {count} seconde.", "other": "Trois contrôles cachent et montrent des parties de l’image et mesurent ce qui change. Ils font travailler le réseau environ 140 fois, ce qui prend ici environ {count} secondes." }, "elapsed": "{seconds} sur environ {expected} secondes", "check": "Contrôler cette carte",
           "checking": "Contrôle de la carte ...", "passes": "Cette carte a passé les trois contrôles, ce qui ne rend juste ni la carte ni la classification.", "fails": "Cette carte a échoué à au moins un des trois contrôles : ne vous y fiez pas.",
           "unchecked": "Cette carte n’a pas été contrôlée.", "measurements": "Mesures",

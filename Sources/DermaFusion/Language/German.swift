@@ -42,11 +42,11 @@ extension Language {
           "severalClasses": "Jede Klasse hat eine eigene Wahrscheinlichkeit, weil mehrere zugleich zutreffen können; zusammen ergeben sie nicht 100 %.",
           "inSet": "In der 90-%-Auswahl", "inSetShort": "in der Auswahl",
           "set": {
-            "one": "Die {percent}-%-Auswahl enthält nur {names}. Bei Fotos wie denen, an denen sie angepasst wurde, enthält eine solche Auswahl in {percent} von 100 Fällen die richtige Klasse. Eine Klasse außerhalb ist nicht ausgeschlossen.",
+            "one": "Die {percent}-%-Auswahl enthält nur die Klasse „{names}“. Bei Fotos wie denen, an denen sie angepasst wurde, enthält eine solche Auswahl in {percent} von 100 Fällen die richtige Klasse. Eine Klasse außerhalb ist nicht ausgeschlossen.",
             "other": "Die {percent}-%-Auswahl enthält {count} Klassen: {names}. Bei Fotos wie denen, an denen sie angepasst wurde, enthält eine solche Auswahl in {percent} von 100 Fällen die richtige Klasse. Eine Klasse außerhalb ist nicht ausgeschlossen."
           },
           "setUnknown": {
-            "one": "Die Auswahl enthält nur {names}. Wie oft eine solche Auswahl die richtige Klasse enthält, ist nicht bekannt: Von der wahrscheinlichsten Klasse gab es zu wenige Fotos, um sie anzupassen. Eine Klasse außerhalb ist nicht ausgeschlossen.",
+            "one": "Die Auswahl enthält nur die Klasse „{names}“. Wie oft eine solche Auswahl die richtige Klasse enthält, ist nicht bekannt: Von der wahrscheinlichsten Klasse gab es zu wenige Fotos, um sie anzupassen. Eine Klasse außerhalb ist nicht ausgeschlossen.",
             "other": "Die Auswahl enthält {count} Klassen: {names}. Wie oft eine solche Auswahl die richtige Klasse enthält, ist nicht bekannt: Von der wahrscheinlichsten Klasse gab es zu wenige Fotos, um sie anzupassen. Eine Klasse außerhalb ist nicht ausgeschlossen."
           },
           "setWhy": "Jede Klasse hat ihre eigene Schwelle, so angepasst, dass die richtige Klasse selten fehlt. Daher kann eine seltene Klasse in der Auswahl sein und eine wahrscheinlichere nicht.",
@@ -82,12 +82,12 @@ extension Language {
         "heatmap": {
           "heading": "Wohin das Netz geschaut hat", "title": "Stützt die Klasse", "weak": "schwach", "strong": "stark", "show": "Wärmebild zeigen", "beside": "Foto neben dem Wärmebild", "peek": "Halten: nur das Foto", "shown": "Das Wärmebild für {name} wird gezeigt.", "opacity": "Deckkraft", "class": "Klasse",
           "figure": "Foto mit Wärmebild", "hidden": "Das Wärmebild ist ausgeblendet.",
-          "scale": "Die Farben sind auf dieses Bild allein bezogen: Sie vergleichen seine Bereiche, nicht eine Klasse mit einer anderen. Das Modell gibt der Klasse {name} {percent}.",
+          "scale": "Die Farben sind auf dieses Bild allein bezogen: Sie vergleichen seine Bereiche, nicht eine Klasse mit einer anderen. Das Modell gibt der Klasse „{name}“ {percent}.",
           "photographAlone": "Das Quadrat des Fotos, ohne Wärmebild", "photographWithMap": "Das Quadrat des Fotos mit dem Wärmebild für {name} darüber",
-          "caption": "Helle Bereiche stützen {name} am meisten. Das Bild ist grob: Es sagt ungefähr, wo, und nie, warum.",
+          "caption": "Helle Bereiche stützen am meisten die Klasse „{name}“. Das Bild ist grob: Es sagt ungefähr, wo, und nie, warum.",
           "centre": "Seine hellen Bereiche liegen vor allem {place}.",
           "places": ["oben links", "oben", "oben rechts", "links", "in der Mitte", "rechts", "unten links", "unten", "unten rechts"],
-          "captionFailed": "Die hellen Bereiche sind die, in denen dieses Wärmebild für {name} stark ist; es bestand aber mindestens eine seiner drei Prüfungen nicht: Verlassen Sie sich nicht darauf.", "all_negative": "Das Wärmebild ist überall schwach: Kein Bereich stützt {name}.", "flat": "Das Wärmebild ist überall gleich: Kein Bereich sticht für {name} hervor.",
+          "captionFailed": "Die hellen Bereiche sind die, in denen dieses Wärmebild für die Klasse „{name}“ stark ist; es bestand aber mindestens eine seiner drei Prüfungen nicht: Verlassen Sie sich nicht darauf.", "all_negative": "Das Wärmebild ist überall schwach: Kein Bereich stützt die Klasse „{name}“.", "flat": "Das Wärmebild ist überall gleich: Kein Bereich sticht für die Klasse „{name}“ hervor.",
           "trust": "Wie weit man ihm trauen kann: Ein Wärmebild kann überzeugend aussehen und falsch sein, und es zeigt nicht, dass die Klassifikation richtig ist.", "checks": { "one": "Drei Prüfungen verdecken und zeigen Teile des Bildes und messen, was sich ändert. Das Netz läuft dafür etwa 140-mal, was hier etwa {count} Sekunde dauert.", "other": "Drei Prüfungen verdecken und zeigen Teile des Bildes und messen, was sich ändert. Das Netz läuft dafür etwa 140-mal, was hier etwa {count} Sekunden dauert." }, "elapsed": "{seconds} von etwa {expected} Sekunden", "check": "Dieses Wärmebild prüfen",
           "checking": "Das Wärmebild wird geprüft ...", "passes": "Dieses Wärmebild bestand alle drei Prüfungen; richtig werden es und die Klassifikation dadurch nicht.", "fails": "Dieses Wärmebild bestand mindestens eine der drei Prüfungen nicht: Verlassen Sie sich nicht darauf.",
           "unchecked": "Dieses Wärmebild wurde nicht geprüft.", "measurements": "Messwerte",
