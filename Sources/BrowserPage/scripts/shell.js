@@ -123,6 +123,12 @@ async function show(focus = false) {
   if (focus || isElsewhere || (hadFocus && !main.contains(document.activeElement))) focusHeading(main);
 }
 
+/** The history may be another one than the view shows: of another tab, or of a database that opened late. */
+async function refresh() {
+  const view = current;
+  if (main.ariaBusy === 'true' || (await view?.returned?.() && view === current)) show();
+}
+
 /**
  * Restores the scroll position when a person returns to the list from one of its scans.
  * @param {string} left
@@ -194,10 +200,8 @@ export function showShell(isFirst = false) {
   window.onhashchange = followAddress;
   // The page puts lists back where they were; the browser's own guess would come between.
   history.scrollRestoration = 'manual';
-  document.onvisibilitychange = async () => {
-    const view = current;
-    if (!document.hidden && await view?.returned?.() && view === current) show();
-  };
+  document.onvisibilitychange = () => { if (!document.hidden) refresh(); };
+  app.history.tookOver = refresh;
   acceptFiles();
   followAddress();
   shown = store.state.place;

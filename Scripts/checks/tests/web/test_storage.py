@@ -123,9 +123,12 @@ def test_a_storage_that_answers_late_takes_what_was_kept_meanwhile(visit):
     late.get_by_role("button", name="Analyse").click()
     late.get_by_role("button", name="Save to history").click()
     late.get_by_role("button", name="Saved").wait_for()
-    late.evaluate("() => window.answer()")
     late.evaluate("() => { location.hash = '#history'; }")
+    late.get_by_text("1 scan, newest first").wait_for()
+    # What is shown follows, whenever the answer comes.
+    late.evaluate("() => window.answer()")
     late.get_by_text("2 scans, newest first").wait_for()
+    expect(late.get_by_text("Scans are kept only until this page is closed")).to_have_count(0)
     on.go("history")
     on.page.get_by_text("2 scans, newest first").wait_for()
 

@@ -168,6 +168,9 @@ export class HistoryDatabase {
    */
   #memory;
 
+  /** Called when a database that opened late has taken over what was kept in memory. */
+  tookOver = () => {};
+
   /** @returns {number} how many scans are lost when the page is closed */
   get unstoredCount() {
     return this.#memory?.size ?? 0;
@@ -248,6 +251,7 @@ export class HistoryDatabase {
     } catch {
       this.#memory = kept;
     }
+    if (kept) queueMicrotask(this.tookOver);
     return database;
   }
 
