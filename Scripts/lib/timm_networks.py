@@ -32,7 +32,8 @@ NAMES = {
     "VisionTransformer": "vit_tiny_patch16_224 vit_small_patch16_224 vit_base_patch16_224 vit_large_patch16_224 "
     "vit_tiny_patch16_384 vit_small_patch16_384 vit_base_patch16_384 vit_base_patch32_224 deit_tiny_patch16_224 "
     "deit_small_patch16_224 deit_base_patch16_224 deit3_small_patch16_224 deit3_medium_patch16_224 "
-    "deit3_base_patch16_224 vit_small_patch14_dinov2 vit_base_patch14_dinov2 vit_small_patch14_reg4_dinov2",
+    "deit3_base_patch16_224 vit_small_patch14_dinov2 vit_base_patch14_dinov2 vit_small_patch14_reg4_dinov2 "
+    "vit_small_patch16_dinov3 vit_base_patch16_dinov3",
     "Swin": "swin_tiny_patch4_window7_224 swin_small_patch4_window7_224 swin_base_patch4_window7_224",
 }
 

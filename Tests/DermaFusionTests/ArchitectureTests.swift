@@ -112,6 +112,7 @@ import Testing
   @Test(arguments: [
     ("vit_tiny_patch16_224", 12, 192, [2, 2], "blocks.11.norm1"),
     ("vit_large_patch14_reg4_dinov2", 24, 1024, [2, 2], "blocks.23.norm1"),
+    ("vit_base_patch16_dinov3", 12, 768, [2, 2], "blocks.11.norm1"),
     ("deit3_medium_patch16_224", 12, 512, [2, 2], "blocks.11.norm1"),
     ("swin_base_patch4_window7_224", 4, 1024, [7, 7], "layers.3.blocks.1.norm2"),
   ])

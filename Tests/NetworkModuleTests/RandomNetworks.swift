@@ -90,13 +90,20 @@ extension NetworkBuilder {
   }
 
   /// A residual of attention; the norm is a mark beside the shortcut.
+  ///
+  /// - Parameter grid: The extent of the grid that the last tokens are; nil for a map.
   private mutating func transformerBlock(
-    _ name: String, _ x: Value, windows: SelfAttention.Windows?, using generator: inout SeededGenerator
+    _ name: String, _ x: Value, windows: SelfAttention.Windows? = nil, grid: FeatureShape? = nil,
+    using generator: inout SeededGenerator
   ) -> Value {
     let heads = Int.random(in: 1...3, using: &generator)
-    let size = [1, 4, 17].randomElement(using: &generator)!
+    let size = [1, 4, 17, 20].randomElement(using: &generator)!
     var y = mark("\(name).norm", layerNorm("\(name).norm", x, epsilon: 1), isBranch: true)
     y = dense("\(name).qkv", y, channels: 3 * heads * size)
+    if let grid, size % 4 == 0, Bool.random(using: &generator) {
+      y = rotaryPositions(
+        y, heads: heads, firstCount: shape(x).pixelCount - grid.pixelCount, grid: grid)
+    }
     y = selfAttention(y, heads: heads, windows: windows)
     return add(x, dense("\(name).proj", y, channels: shape(x).channels))
   }
@@ -114,7 +121,7 @@ extension NetworkBuilder {
     )
     x = mark("tokens", x, grid: grid)
     x = mark(
-      "attention", transformerBlock("attention", x, windows: nil, using: &generator), grid: grid)
+      "attention", transformerBlock("attention", x, grid: grid, using: &generator), grid: grid)
     return x
   }
 

@@ -193,6 +193,14 @@ struct ReferenceNetwork {
         behind: tokens.first.flatMap { values($0.name) }, positions: tokens.positions.map { values($0) },
         embedsFirst: tokens.embedsFirst)
     }
+    if let rotary = (operation as? RotaryPositions)?.form {
+      let headSize = x.channels / (3 * rotary.headCount)
+      let still = [[Double]](repeating: [], count: rotary.firstCount)
+      return x.rotated(
+        heads: rotary.headCount,
+        by: still
+          + (0..<rotary.height * rotary.width).map { rotary.angles(ofToken: $0, headSize: headSize) })
+    }
     if operation is MergePatches { return x.merged() }
     if operation is ResponseNorm {
       return x.responseNormalized(weight: values("\(name).weight"), bias: values("\(name).bias"))

@@ -85,6 +85,26 @@ extension ReferenceMap {
     return result
   }
 
+  /// Queries and keys, each of `heads` heads side by side with values, turned by pairs of channels half a head apart.
+  ///
+  /// - Parameter angles: Of each token, one for each pair of a head.
+  public func rotated(heads: Int, by angles: [[Double]]) -> ReferenceMap {
+    var result = self
+    let headSize = channels / (3 * heads)
+    for (token, turns) in angles.enumerated() {
+      for head in 0..<2 * heads {
+        for (i, angle) in turns.enumerated() {
+          let left = token * channels + head * headSize + i
+          let right = left + headSize / 2
+          let turn = (cosine: cos(angle), sine: sin(angle))
+          result.values[left] = values[left] * turn.cosine - values[right] * turn.sine
+          result.values[right] = values[right] * turn.cosine + values[left] * turn.sine
+        }
+      }
+    }
+    return result
+  }
+
   /// 2x2 pixels side by side, those of the left column first.
   public func merged() -> ReferenceMap {
     var result = ReferenceMap(height: height / 2, width: width / 2, channels: 4 * channels)

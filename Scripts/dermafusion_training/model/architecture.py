@@ -30,7 +30,7 @@ TIMMS = re.compile(
     r"|vit_(tiny|small|base|large)_patch16_(224|384)|vit_(small|base)_patch32_224|vit_base_patch8_224"
     r"|deit_(tiny|small|base)_patch16_224|deit_base_patch16_384"
     r"|deit3_(small|medium|base|large)_patch16_224|deit3_(small|base|large)_patch16_384"
-    r"|vit_(small|base|large)_patch14_(reg4_)?dinov2|swin_(tiny|small|base)_patch4_window7_224"
+    r"|vit_(small|base|large)_(patch14_(reg4_)?dinov2|patch16_dinov3)|swin_(tiny|small|base)_patch4_window7_224"
 )
 
 

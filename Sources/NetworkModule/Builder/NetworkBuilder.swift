@@ -231,6 +231,15 @@ package struct NetworkBuilder {
     list.insert(SelfAttention(headCount: heads, windows: windows), [x])
   }
 
+  /// Queries and keys turned by the places of their tokens on a grid.
+  mutating func rotaryPositions(
+    _ x: Value, heads: Int, firstCount: Int, grid: FeatureShape
+  ) -> Value {
+    list.insert(
+      RotaryPositions(
+        .init(headCount: heads, firstCount: firstCount, height: grid.height, width: grid.width)), [x])
+  }
+
   /// A map's pixels as tokens, behind others, with positions added.
   mutating func tokens(
     _ x: Value, first: [(name: String, count: Int)], positions: String?, embedsFirst: Bool

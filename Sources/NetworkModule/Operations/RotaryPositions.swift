@@ -1,0 +1,120 @@
+import Files
+import KernelInterface
+import SystemModule
+import TensorModule
+
+/// Queries and keys turned by the places of their tokens on a grid, as DINOv3 has them (Siméoni et al., "DINOv3", 2025; Su et
+/// al., "RoFormer", 2021): what attention makes of two tokens depends on how far they lie apart.
+///
+/// Its input has queries, keys and values side by side. Channel `i` of the first half of a head and its partner in the second
+/// half turn by one angle; the first half of these angles comes from the row, the second from the column.
+final class RotaryPositions: Operation {
+  struct Form: Sendable, Equatable {
+    let headCount: Int
+    /// Tokens before the grid's, which do not turn.
+    let firstCount: Int
+    let height: Int
+    let width: Int
+  }
+
+  let form: Form
+
+  init(_ form: Form) { self.form = form }
+
+  var title: String { "rotary positions" }
+  var precisions: [Precision] { [.float32, .bfloat16] }
+
+  func outputShape(_ inputs: [FeatureShape]) -> FeatureShape { inputs[0] }
+
+  func prepare(
+    _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
+  ) throws(DermaFusionError) -> any PreparedOperation {
+    precondition(
+      inputs[0].pixelCount == form.firstCount + form.height * form.width
+        && inputs[0].channels.isMultiple(of: 12 * form.headCount),
+      "\(form.headCount) heads on a grid of \(form.height)x\(form.width) behind \(form.firstCount) of \(inputs[0])"
+    )
+    return PreparedRotation(
+      form, output: Layout(inputs[0], kernels: weights.kernels), kernels: weights.kernels)
+  }
+}
+
+extension RotaryPositions.Form {
+  /// The angles of a token of the grid, one for each pair of channels, in radians: `2 pi c / 100^(i / n)`, where `c` is the
+  /// middle of the token's row or column between -1 and 1 and `i` counts to `n`, a quarter of the head.
+  func angles(ofToken token: Int, headSize: Int) -> [Double] {
+    let places = [(token / width, height), (token % width, width)]
+    let count = headSize / 4
+    return places.flatMap { place, extent in
+      let middle = (Double(place) + 0.5) / Double(extent) * 2 - 1
+      return (0..<count).map { 2 * .pi * middle / Mathematics.pow(100, Double($0) / Double(count)) }
+    }
+  }
+}
+
+private final class PreparedRotation: PreparedOperation, OperationGradient {
+  let output: Layout
+  private let form: RotaryPositions.Form
+  private let headSize: Int
+  /// `[tokens of the grid, head size / 2]`
+  private let cosines: [Float]
+  private let sines: [Float]
+  private let kernels: KernelSet
+
+  init(_ form: RotaryPositions.Form, output: Layout, kernels: KernelSet) {
+    let headSize = output.shape.channels / (3 * form.headCount)
+    let angles = (0..<form.height * form.width).flatMap { form.angles(ofToken: $0, headSize: headSize) }
+    self.output = output
+    self.form = form
+    self.headSize = headSize
+    self.kernels = kernels
+    cosines = angles.map { Float(Mathematics.sin($0 + .pi / 2)) }
+    sines = angles.map { Float(Mathematics.sin($0)) }
+  }
+
+  var scratchCount: Int { 0 }
+
+  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    rotate(inputs[0].map, into: output.map, run.pool)
+  }
+
+  /// - Parameter sign: -1 turns back.
+  private func rotate(_ map: FeatureMap, into output: FeatureMap, sign: Float = 1, _ pool: ThreadPool) {
+    let half = headSize / 2
+    pool.run(taskCount: map.shape.pixelCount) { token, _ in
+      let row = output.pointer + token * output.pixelStride
+      row.update(from: map.pointer + token * map.pixelStride, count: map.pixelStride)
+      guard token >= form.firstCount else { return }
+      let first = (token - form.firstCount) * half
+      cosines.withUnsafeBufferPointer { cosines in
+        sines.withUnsafeBufferPointer { sines in
+          for head in 0..<2 * form.headCount {
+            let (left, right) = (row + head * headSize, row + head * headSize + half)
+            for i in 0..<half {
+              let (x, y) = (left[i], right[i])
+              let (cosine, sine) = (cosines[first + i], sign * sines[first + i])
+              left[i] = x * cosine - y * sine
+              right[i] = y * cosine + x * sine
+            }
+          }
+        }
+      }
+    }
+  }
+
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
+
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    rotate(inputs[0], into: argument, run.pool)
+  }
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    rotate(gradient, into: input.target, sign: -1, run.pool)
+    input.finish(kernels: kernels, pool: run.pool)
+  }
+}
