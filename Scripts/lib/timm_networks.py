@@ -103,7 +103,7 @@ class Network:
         if x.ndim == 3:
             side = int(x.shape[1] ** 0.5)
             x = x[:, -side * side :].reshape(len(x), side, side, -1)
-        elif not isinstance(self.model, timm.models.SwinTransformer):
+        elif not isinstance(self.model, (timm.models.SwinTransformer, timm.models.Eva)):
             return x
         return x.permute(0, 3, 1, 2)
 
