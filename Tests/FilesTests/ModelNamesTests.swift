@@ -59,4 +59,17 @@ import Testing
         "temperature" is 1\(String(repeating: "0", count: 39))…, and must be above 0, in 0.001...1000
         """)
   }
+
+  @Test(arguments: [
+    ("swin_s3_tiny_224", "swin_tiny_patch4_window7_224"), ("mobilevit_s", "mobilenetv3_small_100"),
+    ("vit_b_16", "vit_base_patch16_224"), ("resnetv2_50", "resnet50"), ("resnet50b", "resnet50"),
+  ])
+  func theNearestNameIsOfTheSameKind(wanted: String, nearest: String) {
+    let names = [
+      "convnext_tiny", "regnety_002", "resnet18", "resnet50", "mobilenetv3_small_100", "vit_base_patch16_224",
+      "swin_tiny_patch4_window7_224", "densenet121",
+    ]
+    let message = DermaFusionError.unknownArchitecture(wanted, of: names).message
+    #expect(message.contains("the nearest are \(nearest), "), "\(message)")
+  }
 }

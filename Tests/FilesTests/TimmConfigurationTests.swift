@@ -217,7 +217,7 @@ import Testing
 
   @Test func dropRatesAndTheUsualArgumentsChangeNothing() throws {
     let arguments =
-      #"{"in_chans": 3, "num_classes": 3, "global_pool": "avg", "drop_rate": 0.3, "drop_path_rate": null}"#
+      #"{"in_chans": 3, "num_classes": 3, "global_pool": "avg", "drop_rate": 0.3, "drop_path_rate": 0.1, "attn_drop_rate": null, "zero_init_last": false}"#
     #expect(try parse(Self.text(more: #""model_args": \#(arguments),"#)).classes.count == 3)
   }
 
@@ -237,6 +237,25 @@ import Testing
     ] {
       let error = #expect(throws: DermaFusionError.self) { try parse(text(arguments)) }
       #expect(error?.message.contains(key) == true, "\(arguments): \(error?.message ?? "")")
+    }
+  }
+
+  /// timm's `load_model_config_from_path` repairs such a file, which older versions wrote for a network made at another size.
+  @Test func aNetworkOfOneSizeHasThatOfItsArguments() throws {
+    func size(_ arguments: String, fixed: String = "true") throws -> Int {
+      let settings = #""input_size": [3, 518, 518], "fixed_input_size": \#(fixed)"#
+      return try parse(Self.text(more: #""model_args": \#(arguments),"#, settings: settings)).preprocessing
+        .size
+    }
+    #expect(try size(#"{"img_size": [252, 252]}"#) == 252)
+    #expect(try size(#"{"img_size": 252}"#) == 252)
+    #expect(try size(#"{"img_size": null}"#) == 518)
+    #expect(try size(#"{"img_size": 252, "dynamic_img_size": true}"#) == 518)
+    #expect(try size(#"{"strict_img_size": false, "img_size": [252, 252]}"#) == 518)
+    #expect(try size(#"{"dynamic_img_size": false, "img_size": 252}"#) == 252)
+    for (arguments, fixed) in [(#"{"img_size": 252}"#, "false"), (#"{"img_size": [252, 518]}"#, "true")] {
+      let error = #expect(throws: DermaFusionError.self) { try size(arguments, fixed: fixed) }
+      #expect(error?.message.contains(#""model_args.img_size" is [252"#) == true, "\(error?.message ?? "")")
     }
   }
 
@@ -289,13 +308,16 @@ import Testing
   @Test func aMisfitOfTensorsSaysItsWayOut() throws {
     let file = try SafetensorsFile(
       bytes: safetensors(
-        #"{"module.fc.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"conv1.weight":{"dtype":"F32","shape":[2,1,1,1],"data_offsets":[4,12]}}"#,
-        [UInt8](repeating: 0, count: 12)))
+        #"{"module.fc.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"conv1.weight":{"dtype":"F32","shape":[2,1,1,1],"data_offsets":[4,12]},"head.fc.1.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[12,16]}}"#,
+        [UInt8](repeating: 0, count: 16)))
     func refusal(_ name: String, _ shape: [Int]) -> String {
       let error = #expect(throws: DermaFusionError.self) { try file.tensor(name, shape: shape) }
       return error?.message ?? ""
     }
     #expect(refusal("fc.bias", [1]).contains(#"there is "module.fc.bias", whose prefix"#))
+    #expect(refusal("head.fc.weight", [1, 1]).contains(#"there is "head.fc.1.weight", to which python"#))
+    #expect(refusal("head.weight", [1, 1]).contains(#"there is "head.fc.1.weight", to which"#))
+    #expect(refusal("headless.weight", [1, 1]).hasSuffix("is missing"))
     #expect(refusal("conv1.weight", [2, 3, 1, 1]).contains("images of 1 channel, and photographs have 3"))
     #expect(refusal("conv1.weight", [2, 3, 3, 3]).contains("has shape [2, 1, 1, 1]"))
   }

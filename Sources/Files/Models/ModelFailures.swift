@@ -103,17 +103,17 @@ private struct NameParts {
     }
   }
 
-  /// How many parts must be changed, put in or left out to make one name of the other (Levenshtein's distance), and by how
-  /// much the numbers differ.
+  /// What it costs to change, leave out or put in parts until this name is the other (Levenshtein's distance), and by how
+  /// much the numbers differ. A part put in costs a third, because most names end with sizes that a person leaves out.
   func distance(to other: NameParts) -> (edits: Int, numbers: Int) {
     var row = Array(0...other.parts.count)
-    for (i, part) in parts.enumerated() {
+    for part in parts {
       var diagonal = row[0]
-      row[0] = i + 1
+      row[0] += 3
       for j in other.parts.indices {
-        let replaced = diagonal + (part == other.parts[j] ? 0 : 1)
+        let replaced = diagonal + (part == other.parts[j] ? 0 : 3)
         diagonal = row[j + 1]
-        row[j + 1] = min(replaced, diagonal + 1, row[j] + 1)
+        row[j + 1] = min(replaced, diagonal + 3, row[j] + 1)
       }
     }
     let numbers = zip(parts.filter { $0 < 0 }, other.parts.filter { $0 < 0 }).map { abs($0 - $1) }

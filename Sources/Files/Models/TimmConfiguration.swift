@@ -46,8 +46,10 @@ extension ModelConfiguration {
     padding = isTensorFlows ? .same : .symmetric
     batchNormEpsilon = isTensorFlows ? 1e-3 : 1e-5
     precision = .float32
-    preprocessing = try PreprocessingConfiguration(timm: &settings)
-    pooling = try Self.knownPooling(&root, size: preprocessing.size)
+    var preprocessing = try PreprocessingConfiguration(timm: &settings)
+    let isFixed = settings["fixed_input_size"] == .bool(true)
+    pooling = try Self.knownPooling(&root, size: &preprocessing.size, isFixed: isFixed)
+    self.preprocessing = preprocessing
     (classes, outputs) = try Self.classes(timm: &root, &settings)
     temperature = 1
     (sexes, sites) = ([], [])
@@ -58,14 +60,19 @@ extension ModelConfiguration {
 
   /// Checks that nothing asks for another network than the architecture's own.
   ///
-  /// - Parameter size: The side of the images.
+  /// - Parameters:
+  ///   - size: The side of the images; that of the arguments where the network takes no other (timm's
+  ///     `load_model_config_from_path`).
+  ///   - isFixed: True if the network takes one size, unless the arguments say otherwise.
   /// - Returns: What is said of the pooling.
   private static func knownPooling(
-    _ root: inout ConfigurationObject, size: Int
+    _ root: inout ConfigurationObject, size: inout Int, isFixed: Bool
   ) throws(DermaFusionError) -> Pooling? {
     var pooling: Pooling? = try root.hasValue("global_pool") ? root.choice("global_pool") : nil
     guard root.hasValue("model_args") else { return pooling }
     var arguments = try root.object("model_args")
+    let isFlexible =
+      arguments["dynamic_img_size"] == .bool(true) || arguments["strict_img_size"] == .bool(false)
     for member in arguments.members where member.value != .null {
       let key = member.key
       switch key {
@@ -87,11 +94,17 @@ extension ModelConfiguration {
         } else {
           sides = [try arguments.integer(key, in: PreprocessingConfiguration.sizes)]
         }
+        // Positions are then resampled from this size to that of the images.
+        if isFlexible { break }
+        if isFixed, let side = sides.first, sides.allSatisfy({ $0 == side }) { size = side }
         guard sides.allSatisfy({ $0 == size }) else {
           throw .outOfRange(
             key: arguments.fullKey(key), value: "\(sides)", rule: "\(size), the side in \"input_size\"")
         }
+      case "dynamic_img_size", "strict_img_size": break
       // Of the training alone.
+      case "drop_path_rate", "drop_block_rate", "zero_init_last", "weight_init", "fix_init", "bn_momentum":
+        break
       case _ where key.hasSuffix("drop_rate"): break
       default:
         throw .invalidModel(

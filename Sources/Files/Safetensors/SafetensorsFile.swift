@@ -127,9 +127,17 @@ extension SafetensorsFile {
       files: files)
   }
 
-  /// The remedy where a tensor lies under a module's prefix.
+  /// The remedy where a tensor lies under a module's prefix, or where a `Sequential` took the place of its layer.
   private func hint(for name: String) -> String {
-    guard let found = tensors.first(where: { $0.name.hasSuffix(".\(name)") })?.name else { return "" }
+    guard let found = tensors.first(where: { $0.name.hasSuffix(".\(name)") })?.name else {
+      let layer = name.split(separator: ".").dropLast().joined(separator: ".") + "."
+      let inner = tensors.filter {
+        $0.name.hasPrefix(layer) && $0.name.hasSuffix(".weight") && $0.shape.count == 2
+      }
+      guard inner.count == 1 else { return "" }
+      return
+        "; there is \(quoted(inner[0].name)), to which python -m dermafusion_training export gives that name (--checkpoint FOLDER --output NEW)"
+    }
     return
       "; there is \(quoted(found)), whose prefix python -m dermafusion_training export takes off (--checkpoint FOLDER --output NEW)"
   }
