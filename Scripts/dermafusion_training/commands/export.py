@@ -35,6 +35,7 @@ import torch
 from dermafusion_training.model.architecture import (
     EFFICIENTNETS,
     EPSILONS,
+    has_positions,
     is_timms,
     padding_of,
     timm,
@@ -45,7 +46,7 @@ from dermafusion_training.model.checkpoint import read_checkpoint
 from dermafusion_training.model.classes import choose_classes
 from dermafusion_training.model.config import class_ids, default_preprocessing
 from dermafusion_training.model.export import DTYPES, check_last_layer, export
-from dermafusion_training.model.folder import CheckpointError, last_layer
+from dermafusion_training.model.folder import CheckpointError, last_layer, positions_side
 from dermafusion_training.model.heads import uses_binary_loss
 from dermafusion_training.model.timm_folder import (
     CROP_MODES,
@@ -53,6 +54,7 @@ from dermafusion_training.model.timm_folder import (
     INTERPOLATIONS,
     WEIGHTS,
     in_words,
+    require_named_network,
     transform,
 )
 from dermafusion_training.options import new_parser
@@ -106,8 +108,7 @@ def note(text):
 def note_what_may_surprise(options, checkpoint, config):
     """Says on standard error what was taken, and what a user may have meant otherwise."""
     preprocessing = config["preprocessing"]
-    if "crop_mode" in preprocessing:
-        print(f"transform: {in_words(preprocessing)}", file=sys.stderr)
+    print(f"transform: {in_words(preprocessing)}", file=sys.stderr)
     if config["architecture"].startswith("efficientnet_lite") and config["padding"] == "same" and not options.padding:
         note(
             f"taken as TensorFlow's Lite (padding same), which timm calls tf_{config['architecture']}; "
@@ -146,6 +147,20 @@ def note_what_may_surprise(options, checkpoint, config):
         note("the classes do not say which are malignant, so dermafusion gives no risk; a --classes FILE.json can")
 
 
+def pooling_of(checkpoint, architecture):
+    """timm's `global_pool`, as the tensors, the configuration or the training tell it."""
+    arguments = checkpoint.network_arguments()
+    require_named_network(arguments)
+    told = arguments.get("global_pool") or checkpoint.configuration.get("global_pool")
+    poolings = ["avg"]
+    if has_positions(architecture):
+        poolings = ["token", "avg"]
+        told = "avg" if "fc_norm.weight" in checkpoint.state else told
+    if told not in (None, *poolings):
+        raise CheckpointError(f"global_pool {told}: {architecture} can be run with {' or '.join(poolings)} only")
+    return told or poolings[0]
+
+
 def told_transform(checkpoint, architecture):
     """The transform that the checkpoint tells, or timm's own for a network of timm; otherwise None."""
     if checkpoint.configuration:
@@ -155,6 +170,8 @@ def told_transform(checkpoint, architecture):
         told = {key: value for key, value in arguments.items() if value not in (None, [])}
         if told.get("img_size"):
             told.setdefault("input_size", [3, told["img_size"], told["img_size"]])
+        elif side := positions_side(checkpoint.state):
+            told.setdefault("input_size", [3, side, side])
         return transform(timm().get_pretrained_cfg(architecture).to_dict() | told)
     return transform(arguments) if arguments.get("interpolation") or arguments.get("crop_pct") else None
 
@@ -196,6 +213,9 @@ def config_of(options, checkpoint):
     )
     if checkpoint.is_multi_label and checkpoint.output_count() != 1:
         config["task"] = "multilabel"
+    pooling = pooling_of(checkpoint, architecture)
+    if has_positions(architecture):
+        config["global_pool"] = pooling
     config["temperature"] = options.temperature
     config["preprocessing"] = preprocessing_of(options, checkpoint, architecture)
     if checkpoint.library == "torchvision":

@@ -39,6 +39,11 @@ def is_timms(name):
     return name not in ARCHITECTURES and TIMMS.fullmatch(name) is not None
 
 
+def has_positions(name):
+    """True for a vision transformer that learns a position for each patch, and so has a size of its own."""
+    return name.startswith(("vit_", "deit")) and not name.endswith("dinov3")
+
+
 def timm():
     """The module, imported when a network of its own is asked for: that takes seconds."""
     try:

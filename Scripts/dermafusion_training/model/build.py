@@ -1,6 +1,14 @@
 """The network that a config.json describes, and the config.json of a new model."""
 
-from dermafusion_training.model.architecture import EFFICIENTNETS, EPSILONS, MOBILENETS, is_timms, padding_of, timm
+from dermafusion_training.model.architecture import (
+    EFFICIENTNETS,
+    EPSILONS,
+    MOBILENETS,
+    has_positions,
+    is_timms,
+    padding_of,
+    timm,
+)
 from dermafusion_training.model.config import SEXES, SITES, default_fusion, default_preprocessing
 from dermafusion_training.model.efficientnet import EfficientNet
 from dermafusion_training.model.layers import Convention
@@ -22,16 +30,18 @@ def build_model(config, dropout=0.0):
     """
     name = config["architecture"]
     if is_timms(name):
-        return timm_network(name, len(config["classes"]), config["preprocessing"]["size"])
+        return timm_network(config)
     convention = Convention(padding_of(name, config["padding"]), config["batch_norm_epsilon"])
     model = network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
     return make_quantized(model, config) if config.get("precision") == QUANTIZED else model
 
 
-def timm_network(name, classes, size):
+def timm_network(config):
     """A network of timm, which is handed metadata as the others are and has no use for it."""
-    has_positions = name.startswith(("vit_", "deit"))
-    network = timm().create_model(name, num_classes=classes, **({"img_size": size} if has_positions else {}))
+    name, settings = config["architecture"], {}
+    if has_positions(name):
+        settings = {"img_size": config["preprocessing"]["size"], "global_pool": config.get("global_pool", "token")}
+    network = timm().create_model(name, num_classes=len(config["classes"]), **settings)
     forward = network.forward
     network.forward = lambda image, metadata=None: forward(image)
     return network

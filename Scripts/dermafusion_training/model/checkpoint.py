@@ -91,6 +91,13 @@ class Checkpoint:
             f"there are {some(self.state)}"
         )
 
+    def network_arguments(self):
+        """What timm's create_model was told besides the name, by the configuration or by timm's train.py."""
+        arguments = self.arguments
+        more = arguments.get("model_kwargs")
+        told = {"global_pool": arguments.get("gp"), "bn_eps": arguments.get("bn_eps")}
+        return told | (more if isinstance(more, dict) else {}) | (self.configuration.get("model_args") or {})
+
     def require_colors(self):
         """Raises CheckpointError for a network that takes images of another number of channels than 3."""
         name = first_convolution(self.state)

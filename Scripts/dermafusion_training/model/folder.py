@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import torch
@@ -54,6 +55,16 @@ def expected_tensors(config):
 def last_layer(names):
     """The name of the layer that gives the logits, among the names of tensors; None where there is none."""
     return next((name for name in LAST_LAYERS if f"{name}.weight" in names), None)
+
+
+def positions_side(state):
+    """The side in pixels of the square images that the positions of patches are for; None where there are none."""
+    if POSITIONS not in state or "patch_embed.proj.weight" not in state:
+        return None
+    count = state[POSITIONS].shape[1]
+    # The class token may have a position too.
+    side = next((math.isqrt(n) for n in (count, count - 1) if math.isqrt(n) ** 2 == n), None)
+    return side and side * state["patch_embed.proj.weight"].shape[-1]
 
 
 def model_identity(folder):

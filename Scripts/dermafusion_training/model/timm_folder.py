@@ -17,6 +17,11 @@ CHECKPOINTS = (".pth", ".pt", ".ckpt", ".bin", ".pth.tar", ".safetensors")
 INTERPOLATIONS = ("bilinear", "bicubic", "lanczos")
 CROP_MODES = ("center", "squash", "border")
 CROP_PCT = 0.875  # timm's where a configuration does not tell it
+# Arguments of create_model that leave a trained network as it is; the pooling is looked at by itself.
+HARMLESS = {
+    "num_classes", "global_pool", "img_size", "dynamic_img_size", "strict_img_size", "zero_init_last", "weight_init",
+    "fix_init", "bn_momentum", "drop_path_rate", "drop_block_rate",
+}  # fmt: skip
 
 
 def weights_path(path):
@@ -116,6 +121,24 @@ def described(names, config):
     return entries_of(described, "label_descriptions")
 
 
+def require_named_network(arguments):
+    """Raises CheckpointError where arguments of create_model make another network than the one that the name means."""
+    for key, value in arguments.items():
+        if value is None or key in HARMLESS or key.endswith("drop_rate") or (key, value) == ("in_chans", 3):
+            continue
+        raise CheckpointError(f"{key} {value}: changes the network, and only those that timm names can be run")
+
+
+def fixed_size(settings):
+    """The `input_size` of a network that was made for images of one size, as timm reads it; None for any other."""
+    arguments = settings.get("model_args") or {}
+    size = arguments.get("img_size")
+    is_flexible = arguments.get("dynamic_img_size") or arguments.get("strict_img_size") is False
+    if not size or is_flexible or not settings.get("fixed_input_size"):
+        return None
+    return [3, *(size if isinstance(size, list) else [size, size])]
+
+
 def channels(value, default):
     """A value for each channel."""
     values = list(default if value is None else value if isinstance(value, (list, tuple)) else [value])
@@ -127,7 +150,7 @@ def channels(value, default):
 
 def transform(settings):
     """The keys of `preprocessing` in our config.json for what timm's settings say; theirs where they are silent."""
-    size = settings.get("input_size") or [3, *[settings.get("img_size") or 224] * 2]
+    size = fixed_size(settings) or settings.get("input_size") or [3, *[settings.get("img_size") or 224] * 2]
     if isinstance(size, (list, tuple)) and len(size) == 3 and size[0] != 3:
         raise CheckpointError(f"input_size {size}: images of {size[0]} channels, and photographs have 3")
     if not isinstance(size, (list, tuple)) or len(size) != 3 or size[-1] != size[-2]:
@@ -152,8 +175,12 @@ def transform(settings):
 def in_words(preprocessing):
     """The transform on one line."""
     numbers = {key: " ".join(f"{value:g}" for value in preprocessing[key]) for key in ("mean", "std")}
+    crop = "the centre square"
+    if "crop_mode" in preprocessing:
+        crop = f"{preprocessing['crop_mode']} crop with crop_pct {preprocessing['crop_pct']:g}"
+    method = preprocessing["color_constancy"]["method"]
     return (
-        f"{preprocessing['crop_mode']} crop with crop_pct {preprocessing['crop_pct']:g}, "
-        f"{preprocessing['interpolation']} to {preprocessing['size']} pixels, "
-        f"mean {numbers['mean']}, std {numbers['std']}, no colour constancy"
+        f"{crop}, {preprocessing.get('interpolation', 'bilinear')} to {preprocessing['size']} pixels, "
+        f"mean {numbers['mean']}, std {numbers['std']}, "
+        f"{'no colour constancy' if method == 'none' else 'colours balanced by Shades of Gray'}"
     )

@@ -141,13 +141,15 @@ class CommandTests(Folder):
         words = ["--architecture", "resnet18", "--checkpoint", path, "--classes", "benign,malignant"]
         status, errors = self.run_command(*words)
         self.assertEqual(status, 0, errors)
+        self.assertIn("transform: the centre square, bilinear to 380 pixels, mean 0.485 0.456 0.406", errors)
+        self.assertIn("colours balanced by Shades of Gray", errors)
         self.assertIn("trained with images of 192 pixels; --image-size is 380", errors)
         self.assertIn("trained with --mean 0.5 0.4 0.3; without the option ImageNet's is taken", errors)
         self.assertNotIn("--std", errors)
         said = ["--image-size", 192, "--mean", 0.5, 0.4, 0.3, "--color-constancy", "none"]
         status, errors = self.run_command(*words, *said)
         self.assertEqual(status, 0, errors)
-        for word in ("pixels", "--mean", "Shades"):
+        for word in ("images of", "--mean", "Shades"):
             self.assertNotIn(word, errors)
         config = json.loads((self.folder / "model" / "config.json").read_text())
         self.assertEqual(config["preprocessing"]["color_constancy"]["method"], "none")

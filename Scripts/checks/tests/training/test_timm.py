@@ -89,6 +89,62 @@ class TimmTests(unittest.TestCase):
                 self.assertEqual(preprocessing["mean"], list(settings.mean))
                 self.assertEqual(preprocessing["size"], settings.input_size[-1])
 
+    def exported(self, name, edit=None, **settings):
+        """The config.json of the export of a network as timm saves it: of its state dict alone, and of its folder.
+
+        `edit` changes the folder's config.json.
+        """
+        network = timm.create_model(name, num_classes=len(CLASSES), **settings)
+        found = []
+        with tempfile.TemporaryDirectory() as folder:
+            timm.models.save_for_hf(network, f"{folder}/hub", {"label_names": CLASSES}, safe_serialization=True)
+            path = Path(folder) / "hub" / "config.json"
+            config = json.loads(path.read_text())
+            if edit is not None:
+                edit(config)
+            path.write_text(json.dumps(config))
+            torch.save(network.state_dict(), Path(folder) / "last.pth")
+            for source in ("last.pth", "hub"):
+                words = ["export", "--checkpoint", f"{folder}/{source}", "--architecture", name]
+                words += ["--classes", ",".join(CLASSES), "--output", f"{folder}/{source}-model"]
+                with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                    main(words)
+                found.append(json.loads((Path(folder) / f"{source}-model" / "config.json").read_text()))
+        return found
+
+    def test_a_vision_transformer_keeps_its_size_and_its_pooling(self):
+        for settings, size, pooling in (
+            ({"img_size": 256}, 256, "token"), ({"global_pool": "avg"}, 224, "avg"),
+            ({"global_pool": "avg", "img_size": 96}, 96, "avg"),
+        ):  # fmt: skip
+            for config in self.exported("vit_tiny_patch16_224", **settings):
+                with self.subTest(settings=settings):
+                    self.assertEqual((config["preprocessing"]["size"], config["global_pool"]), (size, pooling))
+
+    def test_the_size_of_a_network_of_one_size_is_that_of_its_arguments(self):
+        def older(config):  # as versions before 1.0.31 wrote it
+            config["pretrained_cfg"]["input_size"] = [3, 224, 224]
+
+        for config in self.exported("vit_tiny_patch16_224", edit=older, img_size=256):
+            self.assertEqual(config["preprocessing"]["size"], 256)
+
+    def test_another_network_than_the_names_is_refused(self):
+        def ended(arguments, **more):
+            def edit(config):
+                config["model_args"] |= arguments
+                config |= more
+
+            with self.assertRaises(SystemExit) as caught:
+                self.exported("resnet18", edit=edit)
+            return str(caught.exception)
+
+        self.assertIn("act_layer silu: changes the network", ended({"act_layer": "silu"}))
+        self.assertIn("bn_eps 0.001: changes the network", ended({"bn_eps": 1e-3}))
+        for arguments, more in (({"global_pool": "max"}, {}), ({"global_pool": None}, {"global_pool": "max"})):
+            self.assertIn("global_pool max: resnet18 can be run with avg only", ended(arguments, **more))
+        for arguments in ({"drop_path_rate": 0.1, "in_chans": 3}, {"zero_init_last": False, "act_layer": None}):
+            self.exported("resnet18", edit=lambda config, told=arguments: config["model_args"].update(told))
+
     def test_the_average_is_read_from_a_checkpoint_that_timm_saved(self):
         torch.manual_seed(42)
         network = timm.create_model("mobilenetv3_small_100", num_classes=8)
