@@ -25,7 +25,7 @@ import Testing
         == "t{1}.csv: line 2: column 'sex': the value 'weib{2}lich' is invalid. Please provide one of 'male', 'female' or 'unknown'."
     )
     #expect(error.worded(in: .english) == error)
-    let german = error.worded(in: .german)
+    let german = error.worded(in: .english).worded(in: .german)
     #expect(
       german.message
         == "t{1}.csv: Zeile 2, Spalte „sex“: Der Wert „weib{2}lich“ ist ungültig. Bitte geben Sie einen dieser Werte an: "

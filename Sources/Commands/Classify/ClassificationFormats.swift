@@ -3,7 +3,7 @@ import Files
 import SystemModule
 
 /// An answer of `classify`: for an image or for a lesion.
-protocol WrittenAnswer {
+protocol WrittenAnswer: SendableMetatype {
   /// The names of ``cells``.
   static var columns: [String] { get }
   var json: JSONValue { get }

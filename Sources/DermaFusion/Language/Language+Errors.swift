@@ -5,7 +5,9 @@ extension DermaFusionError {
   /// The same error in a language; in English where the language has no words for it. Files and programs that developers meet
   /// have English words only.
   public func worded(in language: Language) -> DermaFusionError {
-    DermaFusionError(
+    // The English error keeps its sentence, of which another language can still make words.
+    if language == .english { return self }
+    return DermaFusionError(
       code, message: Sentence(language.words(of: fault)), remedy: Sentence(language.words(of: advice)))
   }
 

@@ -295,4 +295,4 @@ def test_a_refused_record_is_told_in_the_readers_language(visit, tmp_path):
     on.page.set_input_files("[data-role=import]", archive)
     on.page.get_by_text("a false sum").first.wait_for()
     told = on.page.locator(".message.warning").inner_text()
-    assert "seine Wahrscheinlichkeiten ergeben zusammen 3.5 und müssen 1 ergeben" in told, told
+    assert "seine Wahrscheinlichkeiten ergeben zusammen 3,5 und müssen 1 ergeben" in told, told
