@@ -114,39 +114,33 @@ struct BenchmarkOutput: PlainReport {
   /// One row for each layer.
   private static func maps(_ timings: [Benchmark.MapTiming]) -> [String] {
     let methods = ActivationMapMethod.allCases
-    var lines = [
-      "Maps of one class, in forward passes, with the pass that each map needs",
-      "layer".padding(to: 12) + methods.map { $0.displayName.leftPadding(to: 11) }.joined(),
-    ]
-    for start in stride(from: 0, to: timings.count, by: methods.count) {
-      let row = timings[start..<start + methods.count]
-      lines.append(
-        row[start].layer.padding(to: 12)
-          + row.map { $0.forwardPasses.fixed(digits: 2).leftPadding(to: 11) }.joined())
-    }
-    return lines
+    let firsts = Array(stride(from: 0, to: timings.count, by: methods.count))
+    let table = TextTable(
+      names: .left("layer", least: 12, firsts.map { timings[$0].layer }),
+      columns: methods.indices.map { index in
+        .right(
+          methods[index].displayName, 11,
+          firsts.map { timings[$0 + index].forwardPasses.fixed(digits: 2) })
+      })
+    return ["Maps of one class, in forward passes, with the pass that each map needs"]
+      + table.lines(width: nil)
   }
 
   private var profile: [String] {
     let steps = report.profile.map { $0.step }
-    func width(_ heading: String, _ cells: [String], atLeast least: Int) -> Int {
-      max(([heading] + cells).map(\.count).max()! + 1, least)
+    let speeds = report.profile.map { step, milliseconds in
+      report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)
     }
-    let layers = width("layer", steps.map(\.layer), atLeast: 12)
-    let titles = width("step", steps.map(\.title), atLeast: 27)
-    let shapes = width("shapes", steps.map(\.shapes), atLeast: 34)
-    let heading =
-      "layer".padding(to: layers) + "step".padding(to: titles) + "shapes".padding(to: shapes)
-      + "     ms  GFLOP/s  of peak"
-    let total = report.profile.reduce(0) { $0 + $1.milliseconds }
-    return [heading]
-      + report.profile.map { step, milliseconds in
-        let speed = report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)
-        let share = report.shareOfPeak(speed)
-        return step.layer.padding(to: layers) + step.title.padding(to: titles)
-          + step.shapes.padding(to: shapes)
-          + milliseconds.fixed(digits: 3).leftPadding(to: 7) + speed.fixed(digits: 1).leftPadding(to: 9)
-          + "\(share.fixed(digits: 0)) %".leftPadding(to: 9)
-      } + ["sum".padding(to: layers + titles + shapes) + total.fixed(digits: 3).leftPadding(to: 7)]
+    let times = report.profile.map { $0.milliseconds }
+    let table = TextTable(
+      names: .left("layer", least: 12, steps.map(\.layer) + ["sum"]),
+      columns: [
+        .left("step", least: 27, steps.map(\.title) + [""]),
+        .left("shapes", least: 34, steps.map(\.shapes) + [""]),
+        .right("ms", 7, (times + [times.reduce(0, +)]).map { $0.fixed(digits: 3) }),
+        .right("GFLOP/s", 9, speeds.map { $0.fixed(digits: 1) } + [""]),
+        .right("of peak", 9, speeds.map { "\(report.shareOfPeak($0).fixed(digits: 0)) %" } + [""]),
+      ])
+    return table.lines(width: nil)
   }
 }
