@@ -40,15 +40,29 @@ final class RotaryPositions: Operation {
 }
 
 extension RotaryPositions.Form {
-  /// The angles of a token of the grid, one for each pair of channels, in radians: `2 pi c / 100^(i / n)`, where `c` is the
-  /// middle of the token's row or column between -1 and 1 and `i` counts to `n`, a quarter of the head.
+  /// The angles of a token of the grid, one for each pair of channels, in radians: those of its row, then of its column.
   func angles(ofToken token: Int, headSize: Int) -> [Double] {
-    let places = [(token / width, height), (token % width, width)]
+    Self.angles(ofLine: token / width, of: height, headSize: headSize)
+      + Self.angles(ofLine: token % width, of: width, headSize: headSize)
+  }
+
+  /// The angles of a row or a column among as many: `2 pi c / 100^(i / n)`, where `c` is its middle between -1 and 1 and `i`
+  /// counts to `n`, a quarter of the head.
+  private static func angles(ofLine line: Int, of extent: Int, headSize: Int) -> [Double] {
     let count = headSize / 4
-    return places.flatMap { place, extent in
-      let middle = (Double(place) + 0.5) / Double(extent) * 2 - 1
-      return (0..<count).map { 2 * .pi * middle / Mathematics.pow(100, Double($0) / Double(count)) }
+    let middle = (Double(line) + 0.5) / Double(extent) * 2 - 1
+    return (0..<count).map { 2 * .pi * middle / Mathematics.pow(100, Double($0) / Double(count)) }
+  }
+
+  /// A function of the angles of all tokens, `[tokens of the grid, head size / 2]`. It is computed once for each row and column.
+  fileprivate func table(headSize: Int, _ function: (Double) -> Double) -> [Float] {
+    func lines(_ extent: Int) -> [[Float]] {
+      (0..<extent).map { line in
+        Self.angles(ofLine: line, of: extent, headSize: headSize).map { Float(function($0)) }
+      }
     }
+    let columns = lines(width)
+    return lines(height).flatMap { row in columns.flatMap { row + $0 } }
   }
 }
 
@@ -63,13 +77,12 @@ private final class PreparedRotation: PreparedOperation, OperationGradient {
 
   init(_ form: RotaryPositions.Form, output: Layout, kernels: KernelSet) {
     let headSize = output.shape.channels / (3 * form.headCount)
-    let angles = (0..<form.height * form.width).flatMap { form.angles(ofToken: $0, headSize: headSize) }
     self.output = output
     self.form = form
     self.headSize = headSize
     self.kernels = kernels
-    cosines = angles.map { Float(Mathematics.sin($0 + .pi / 2)) }
-    sines = angles.map { Float(Mathematics.sin($0)) }
+    cosines = form.table(headSize: headSize) { Mathematics.sin($0 + .pi / 2) }
+    sines = form.table(headSize: headSize, Mathematics.sin)
   }
 
   var scratchCount: Int { 0 }
