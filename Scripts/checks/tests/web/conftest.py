@@ -204,6 +204,16 @@ def copies(on, count: int, change: str = "") -> None:
     }}""")
 
 
+def history_of(visit, count: int, change: str = "", **settings):
+    """A page that shows the history of a scan and its `copies`; `settings` are those of `visit`."""
+    on = visit(**settings)
+    on.scan()
+    on.save()
+    copies(on, count, change)
+    on.go("history")
+    return on
+
+
 @pytest.fixture
 def visit(browser):
     """Opens pages; afterwards none of them may have asked for anything or complained."""

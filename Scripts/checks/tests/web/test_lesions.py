@@ -4,7 +4,7 @@
 import json
 import re
 
-from conftest import copies
+from conftest import copies, history_of
 from playwright.sync_api import expect
 from test_answers import BETWEEN, change
 
@@ -14,16 +14,12 @@ EXCLUDED = """if (answer?.result) Object.assign(answer.result, { risk: 'high', c
 
 
 def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
-    on = visit()
-    page = on.page
-    on.scan()
-    on.save()
-    copies(
-        on,
+    on = history_of(
+        visit,
         100,
         "if (index % 4 === 0) copy.lesion = index % 8 ? 'shoulder' : 'ankle'; if (index === 50) { copy.result.metadata.site = 'ear'; copy.result.concern = 'bcc'; copy.result.risk = 'high'; }",
     )
-    on.go("history")
+    page = on.page
     page.get_by_text("101 scans, newest first").wait_for()
     assert page.evaluate("() => document.documentElement.scrollHeight") < 8000
     page.locator(".scan-row input").nth(30).check()
@@ -131,12 +127,8 @@ def test_a_letter_to_a_dermatologist_is_one_page(visit, tmp_path):
 
 
 def test_a_lesion_counts_all_of_its_scans_however_few_are_shown(visit):
-    on = visit()
+    on = history_of(visit, 59, "copy.lesion = `lesion ${index % 8}`;")
     page = on.page
-    on.scan()
-    on.save()
-    copies(on, 59, "copy.lesion = `lesion ${index % 8}`;")
-    on.go("history")
     page.get_by_label("Group by lesion").check()
     heading = page.locator(".stack.close > h2")
     assert heading.first.inner_text() in {
@@ -152,12 +144,8 @@ def test_a_lesion_counts_all_of_its_scans_however_few_are_shown(visit):
 
 
 def test_a_tab_that_is_returned_to_is_as_it_was_left(visit):
-    on = visit()
+    on = history_of(visit, 3)
     page = on.page
-    on.scan()
-    on.save()
-    copies(on, 3)
-    on.go("history")
     page.get_by_text("Body map of the lesions").click()
     page.locator("a.scan-card").nth(2).focus()
     returned = "() => document.dispatchEvent(new Event('visibilitychange'))"
@@ -198,12 +186,8 @@ def test_scans_are_found_by_what_cannot_be_excluded_and_ticks_are_told_and_clear
 
 
 def test_why_two_scans_cannot_be_compared_is_said(visit):
-    on = visit()
+    on = history_of(visit, 3)
     page = on.page
-    on.scan()
-    on.save()
-    copies(on, 3)
-    on.go("history")
     boxes = page.locator(".scan-row input")
     compare = page.get_by_role("button", name="Compare two")
     for index, words in enumerate(
@@ -271,12 +255,10 @@ COUNTED = """
 
 def test_of_ten_thousand_scans_only_those_that_are_shown_are_made_and_read(visit):
     """Counts, not times: the same on every machine. --measure has the times."""
-    on = visit(script=COUNTED)
+    on = history_of(
+        visit, 10_000, "copy.lesion = `lesion ${index % 700}`; copy.note = `note-${index}`;", script=COUNTED
+    )
     page = on.page
-    on.scan()
-    on.save()
-    copies(on, 10_000, "copy.lesion = `lesion ${index % 700}`; copy.note = `note-${index}`;")
-    on.go("history")
     page.get_by_text("10,001 scans, newest first").wait_for()
     # The rows, which the copies lack, were made once. From here on records are read only for their thumbnails.
     on.go("scan")
@@ -306,12 +288,13 @@ def test_of_ten_thousand_scans_only_those_that_are_shown_are_made_and_read(visit
 
 
 def test_ticked_scans_are_exported_and_deleted_together(visit):
-    on = visit(viewport={"width": 360, "height": 740})
+    on = history_of(
+        visit,
+        60,
+        "copy.lesion = `spot ${index}`; copy.result.risk = ['low', 'high', 'moderate'][index % 3];",
+        viewport={"width": 360, "height": 740},
+    )
     page = on.page
-    on.scan()
-    on.save()
-    copies(on, 60, "copy.lesion = `spot ${index}`; copy.result.risk = ['low', 'high', 'moderate'][index % 3];")
-    on.go("history")
     page.get_by_text("61 scans, newest first").wait_for()
     bar = page.get_by_role("group", name="The ticked scans")
     expect(bar).to_have_count(0)
@@ -341,16 +324,12 @@ def test_ticked_scans_are_exported_and_deleted_together(visit):
 
 
 def test_rows_come_in_the_order_that_a_person_wants(visit):
-    on = visit()
-    page = on.page
-    on.scan()
-    on.save()
-    copies(
-        on,
+    on = history_of(
+        visit,
         3,
         "copy.lesion = ['spot 10', 'ear', 'spot 9'][index]; copy.result.risk = ['moderate', 'low', 'high'][index]; copy.result.concern = null;",
     )
-    on.go("history")
+    page = on.page
     page.get_by_text("4 scans, newest first").wait_for()
     names = page.locator(".scan-row .file-name")
     own = names.first.inner_text()
@@ -370,17 +349,13 @@ def test_rows_come_in_the_order_that_a_person_wants(visit):
 
 
 def test_a_clock_that_was_set_back_turns_no_time_round(visit):
-    on = visit()
-    page = on.page
-    on.scan()
-    on.save()
     # The scan that was stored last has the earlier date.
-    copies(
-        on,
+    on = history_of(
+        visit,
         1,
         "copy.lesion = scan.lesion = 'ear'; copy.created = new Date(Date.parse(scan.created) + 90000000).toISOString(); store.put(scan);",
     )
-    on.go("history")
+    page = on.page
     page.get_by_text("2 scans, newest first").wait_for()
     days = page.locator(".scan-row .soft.small").all_inner_texts()
     page.locator("a.scan-card").first.click()
