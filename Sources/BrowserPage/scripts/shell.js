@@ -16,6 +16,7 @@ import { languageChoice } from './views/disclaimer.js';
 import { historyView } from './views/history.js';
 import { learnView } from './views/learn.js';
 import { lesionView } from './views/lesion.js';
+import { lockedView } from './views/locked.js';
 import { recordView } from './views/record.js';
 import { scanView } from './views/scan.js';
 import { failureWords } from './wording.js';
@@ -35,12 +36,20 @@ let shown = '';
 /** How far down each list was, by its place, to return there. */
 const scrolled = new Map();
 
-/**
- * @param {string} place
- * @returns {Promise<View>}
- */
+/** The places that show something of what is stored. */
+const STORED = /^(scan$|history|compare|lesion|about)/;
+/** Whether the history was locked when the view was drawn, as far as the view shows any of it. */
+let wasLocked = false;
+
+/** @param {string} place @returns whether it would show what is locked */
+async function isLocked(place) {
+  return STORED.test(place) && await app.history.state() === 'locked';
+}
+
+/** @param {string} place @returns {Promise<View>} */
 async function viewOf(place) {
   const [tab, ...rest] = place.split('/').map(decodeURIComponent);
+  if (wasLocked && ['history', 'compare', 'lesion'].includes(tab)) return lockedView();
   switch (tab) {
     case 'history': return rest[0] ? recordView(rest[0]) : historyView();
     case 'compare': return compareView(rest[0] ?? '', rest[1] ?? '');
@@ -97,6 +106,7 @@ async function show(focus = false) {
   /** @type {View} */
   let view;
   try {
+    wasLocked = await isLocked(wanted);
     view = await viewOf(wanted);
   } catch (error) {
     console.info(error);
@@ -126,7 +136,8 @@ async function show(focus = false) {
 /** The history may be another one than the view shows: of another tab, or of a database that opened late. */
 async function refresh() {
   const view = current;
-  if (main.ariaBusy === 'true' || (await view?.returned?.() && view === current)) show();
+  const isOther = await isLocked(store.state.place) !== wasLocked || await view?.returned?.();
+  if (main.ariaBusy === 'true' || (isOther && view === current)) show();
 }
 
 /**
@@ -201,7 +212,7 @@ export function showShell(isFirst = false) {
   // The page puts lists back where they were; the browser's own guess would come between.
   history.scrollRestoration = 'manual';
   document.onvisibilitychange = () => { if (!document.hidden) refresh(); };
-  app.history.tookOver = refresh;
+  app.history.changed = refresh;
   acceptFiles();
   followAddress();
   shown = store.state.place;

@@ -1,150 +1,20 @@
 import { EngineError } from '../engine/module.js';
-import { withoutMetadata } from './metadata.js';
-import { flaw, rowOf } from './records.js';
+import { keyIn, newLock, packed, rewrapped, unpacked } from './lock.js';
+import { flaw, newID, rowOf } from './records.js';
+import { answer, connect, inTime, LOCK, NAME, STORES, stripOldPhotographs, write } from './stores.js';
 
 /**
  * @typedef {import('../types.js').Scan} Scan
  * @typedef {import('../types.js').Row} Row
  * @typedef {import('../types.js').BrokenRow} BrokenRow
+ * @typedef {import('./lock.js').Lock} Lock
+ * @typedef {(done: number, all: number) => void} Progress
  */
 
-const NAME = 'dermafusion';
-/** Version 1 stored the files of photographs with their metadata, version 2 had no rows. */
-const VERSION = 3;
-/** The scans, what lists show of them, their photographs, and the keys of the photographs that version 1 stored and that still have their metadata. */
-const STORES = /** @type {const} */ (['scans', 'rows', 'photographs', 'unstripped']);
+/** So many records are encrypted, or decrypted, together. */
+const BATCH = 20;
 
-/**
- * @template T
- * @param {IDBRequest<T>} request
- * @returns {Promise<T>}
- */
-function answer(request) {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-/**
- * A transaction's end: everything in it is stored, or nothing.
- * @param {IDBTransaction} transaction
- * @returns {Promise<void>}
- */
-function done(transaction) {
-  return new Promise((resolve, reject) => {
-    transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? new DOMException('the transaction was aborted', 'AbortError'));
-  });
-}
-
-/**
- * Changes several stores: everything is stored, or nothing.
- * @template T
- * @param {IDBDatabase} database
- * @param {readonly string[]} names of the stores
- * @param {(store: (name: typeof STORES[number]) => IDBObjectStore) => T | Promise<T>} change
- * @returns {Promise<T>} what the change returns
- */
-async function write(database, names, change) {
-  const transaction = database.transaction(names, 'readwrite', { durability: 'strict' });
-  const finished = done(transaction);
-  finished.catch(() => {});
-  /** @type {T | Promise<T>} */
-  let value;
-  try {
-    value = change((name) => transaction.objectStore(name));
-  } catch (error) {
-    transaction.abort();
-    throw error;
-  }
-  const changed = await value;
-  await finished;
-  return changed;
-}
-
-/** A private window of WebKit stores no Blob, and the transaction that tries never ends: WebKit stores the bytes. */
-const STORES_BLOBS = globalThis.navigator?.vendor !== 'Apple Computer, Inc.';
-
-/** @param {Blob | null | undefined} blob @returns {Promise<any>} as it is stored */
-async function packed(blob) {
-  return STORES_BLOBS || !blob ? blob : { type: blob.type, bytes: await blob.arrayBuffer() };
-}
-
-/** @param {any} stored a Blob, or its bytes */
-function unpacked(stored) {
-  return stored?.bytes instanceof ArrayBuffer ? new Blob([stored.bytes], { type: stored.type }) : stored;
-}
-
-/** @param {any} stored a scan */
-function whole(stored) {
-  return stored?.thumbnail?.bytes instanceof ArrayBuffer ? { ...stored, thumbnail: unpacked(stored.thumbnail) } : stored;
-}
-
-/** So many milliseconds a browser may take to open its database: Safari was known never to answer, and another tab may block it. */
-const PATIENCE = 2000;
-
-/**
- * @template T
- * @param {Promise<T>} promise
- * @returns {Promise<T>} rejected where it takes too long
- */
-function inTime(promise) {
-  return Promise.race([promise, new Promise((_, reject) => { setTimeout(reject, PATIENCE, new EngineError('storage_silent', 'the storage does not answer')); })]);
-}
-
-/**
- * Opens the database.
- * @param {boolean} creates whether it is made where it is not there
- * @returns {Promise<IDBDatabase>}
- */
-async function connect(creates) {
-  const request = indexedDB.open(NAME, VERSION);
-  request.onupgradeneeded = ({ oldVersion }) => {
-    // Opening a database that is not there makes it; the abort takes that back.
-    if (oldVersion === 0 && !creates) return request.transaction?.abort();
-    const database = request.result;
-    // The first list fills them.
-    database.createObjectStore('rows', { keyPath: 'id' });
-    if (oldVersion === 2) return;
-    const unstripped = database.createObjectStore('unstripped');
-    if (oldVersion === 0) {
-      database.createObjectStore('scans', { keyPath: 'id' });
-      database.createObjectStore('photographs');
-      return;
-    }
-    const keys = /** @type {IDBTransaction} */ (request.transaction).objectStore('photographs').getAllKeys();
-    keys.onsuccess = () => keys.result.forEach((key) => unstripped.put(true, key));
-  };
-  try {
-    return await answer(request);
-  } catch (error) {
-    if (!creates && error instanceof DOMException && error.name === 'AbortError') {
-      // By another tab perhaps. Nothing is stored, and nothing turns it on again but the person.
-      throw new EngineError('history_off', 'the history is off');
-    }
-    throw error;
-  }
-}
-
-/**
- * Takes the metadata out of the photographs of version 1, one after the other. What is not done when the page is closed is done at
- * the next opening. A file that the browser cannot decode stays as it is.
- * @param {IDBDatabase} database
- */
-async function stripOldPhotographs(database) {
-  for (const key of await answer(database.transaction('unstripped').objectStore('unstripped').getAllKeys())) {
-    const file = await answer(database.transaction('photographs').objectStore('photographs').get(key));
-    const alone = file && await withoutMetadata(file).catch(() => null);
-    if (!alone) continue;
-    await write(database, ['photographs', 'unstripped'], async (store) => {
-      // Otherwise the photograph was deleted or replaced meanwhile.
-      if (await answer(store('unstripped').getKey(key)) === undefined) return;
-      store('photographs').put(alone, key);
-      store('unstripped').delete(key);
-    });
-  }
-}
+const locked = () => new EngineError('history_locked', 'the history is locked');
 
 /**
  * The history: scans in the browser's IndexedDB. It is turned on where the database is there, so nothing else needs to be
@@ -167,22 +37,30 @@ export class HistoryDatabase {
    * @type {Map<string, {scan: Scan, photograph: Blob | null}> | null | undefined}
    */
   #memory;
+  /**
+   * The key of a locked history, with the turn of the lock that it came from.
+   * @type {{turn: string, key: CryptoKey} | undefined}
+   */
+  #unlocked;
+  /** @type {BroadcastChannel | undefined} */
+  #otherTabs;
 
-  /** Called when a database that opened late has taken over what was kept in memory. */
-  tookOver = () => {};
+  /** Called when a database that opened late has taken over what was kept in memory, and when another tab has changed the lock. */
+  changed = () => {};
 
   /** @returns {number} how many scans are lost when the page is closed */
   get unstoredCount() {
     return this.#memory?.size ?? 0;
   }
 
-  /** @returns {Promise<'off' | 'on' | 'memory'>} */
+  /** @returns {Promise<'off' | 'on' | 'memory' | 'locked' | 'unlocked'>} */
   async state() {
     await this.#turning;
     if (this.#memory !== undefined) return this.#memory ? 'memory' : 'off';
     try {
-      await this.#open();
-      return 'on';
+      const lock = await this.#lock();
+      if (!lock) return 'on';
+      return lock.turn === this.#unlocked?.turn ? 'unlocked' : 'locked';
     } catch (error) {
       if (!(error instanceof EngineError && error.code === 'storage_silent')) return 'off';
       // A history may be there that cannot be read now.
@@ -191,10 +69,7 @@ export class HistoryDatabase {
     }
   }
 
-  /**
-   * Turns the history on.
-   * @returns {Promise<'on' | 'memory'>}
-   */
+  /** Turns the history on. @returns {Promise<'on' | 'memory'>} */
   turnOn() {
     const turning = this.#turning.then(async () => {
       try {
@@ -251,38 +126,182 @@ export class HistoryDatabase {
     } catch {
       this.#memory = kept;
     }
-    if (kept) queueMicrotask(this.tookOver);
+    if (kept) queueMicrotask(this.changed);
+    this.#otherTabs ??= new BroadcastChannel(NAME);
+    this.#otherTabs.onmessage = () => this.changed();
     return database;
   }
 
-  /**
-   * Stores a scan with its photograph, both or neither.
-   * @param {Scan} scan
-   * @param {Blob | null} [photograph] stays as it is where it is missing
-   */
-  put(scan, photograph) {
-    return this.putAll([{ scan, photograph }]);
+  /** @returns {Promise<Lock | undefined>} as whichever tab has left it */
+  async #lock() {
+    return answer((await this.#open()).transaction(LOCK).objectStore(LOCK).get(LOCK));
+  }
+
+  /** How records are read and written now. A history that is locked is an error. */
+  async #form() {
+    const lock = await this.#lock();
+    if (lock && lock.turn !== this.#unlocked?.turn) throw locked();
+    const key = lock && this.#unlocked ? this.#unlocked.key : null;
+    return { turn: lock?.turn, key, writing: lock?.seals ? key : null };
   }
 
   /**
-   * Stores several scans, all or none.
-   * @param {{scan: Scan, photograph?: Blob | null}[]} records
+   * Puts another lock in the place of the one that is known.
+   * @param {Lock | undefined} known
+   * @param {Lock | undefined} next
+   * @param {CryptoKey} [key] that this tab goes on with; without one it is locked, as the other tabs are
+   */
+  async #turn(known, next, key) {
+    await write(await this.#open(), [LOCK], async (store) => {
+      if ((await answer(store(LOCK).get(LOCK)))?.turn !== known?.turn) throw locked();
+      if (next) store(LOCK).put(next, LOCK);
+      else store(LOCK).delete(LOCK);
+    });
+    this.#unlocked = next && key ? { turn: next.turn, key } : undefined;
+    this.#otherTabs?.postMessage('lock');
+  }
+
+  /**
+   * Encrypts all records. From the beginning other tabs neither read nor write without the passphrase.
+   * @param {string} passphrase
+   * @param {Progress} progress
+   */
+  async protect(passphrase, progress) {
+    const database = await this.#open();
+    await stripOldPhotographs(database);
+    const lock = await newLock(passphrase);
+    await this.#turn(undefined, lock, await keyIn(lock, passphrase));
+    await this.#convert(progress);
+  }
+
+  /** @param {Progress} progress of decrypting all records, before the lock is removed */
+  async unprotect(progress) {
+    const [lock, { key }] = [await this.#lock(), await this.#form()];
+    if (!lock || !key) return;
+    await this.#turn(lock, { ...lock, turn: newID(), seals: false, isDone: false }, key);
+    await this.#convert(progress);
+  }
+
+  /**
+   * Opens the lock for this tab, and ends what was begun with the records when a page was closed.
+   * @param {string} passphrase
+   * @param {Progress} progress
+   */
+  async unlock(passphrase, progress) {
+    const lock = await this.#lock();
+    if (!lock) return;
+    this.#unlocked = { turn: lock.turn, key: await keyIn(lock, passphrase) };
+    if (!lock.isDone) await this.#convert(progress);
+  }
+
+  /** Locks this tab and all others. */
+  async lock() {
+    const lock = await this.#lock();
+    if (lock) await this.#turn(lock, { ...lock, turn: newID() });
+  }
+
+  /** @param {string} passphrase @param {string} next */
+  async changePassphrase(passphrase, next) {
+    const lock = await this.#lock();
+    if (!lock) return;
+    const changed = await rewrapped(lock, passphrase, next);
+    await this.#turn(lock, changed, await keyIn(changed, next));
+  }
+
+  /** @param {Progress} progress of giving every record the form that the lock asks for; what a closed page left undone is done when it is unlocked */
+  async #convert(progress) {
+    const database = await this.#open();
+    // Those of scans that are not there any more would stay as they are; the others are made with their scans.
+    await write(database, ['rows'], (store) => { store('rows').clear(); });
+    const names = /** @type {const} */ (['scans', 'photographs']);
+    const keys = await Promise.all(names.map((name) => answer(database.transaction(name).objectStore(name).getAllKeys())));
+    let left = names.flatMap((name, index) => keys[index].map((id) => ({ name, id: /** @type {string} */ (id) })));
+    const all = left.length;
+    while (left.length > 0) {
+      const [{ name }] = left;
+      const ids = left.slice(0, BATCH).flatMap((each) => (each.name === name ? each.id : []));
+      await this.#rewrite(name, ids, (value) => value);
+      left = left.slice(ids.length);
+      progress(all - left.length, all);
+    }
+    const [lock, { key }] = [await this.#lock(), await this.#form()];
+    if (lock && key) await this.#turn(lock, lock.seals ? { ...lock, isDone: true } : undefined, key);
+  }
+
+  /**
+   * Changes the stores, unless the lock is another one than the values were made for; then they are made again.
+   * @template T
+   * @param {(form: {key: CryptoKey | null, writing: CryptoKey | null}) => Promise<(store: (name: typeof STORES[number]) => IDBObjectStore) => T | Promise<T>>} make
+   * @returns {Promise<T>}
+   */
+  async #write(make) {
+    for (;;) {
+      const form = await this.#form();
+      const change = await make(form);
+      const changed = await write(await this.#open(), [...STORES, LOCK], async (store) =>
+        ((await answer(store(LOCK).get(LOCK)))?.turn === form.turn ? { value: await change(store) } : null));
+      if (changed) return changed.value;
+    }
+  }
+
+  /**
+   * Stores records anew, a scan with its row. One that another tab changes meanwhile is taken once more.
+   * @param {'scans' | 'photographs'} name
+   * @param {string[]} ids
+   * @param {(value: any) => any} change
+   * @returns {Promise<boolean>} whether all are still there
+   */
+  async #rewrite(name, ids, change) {
+    let isThere = true;
+    for (let left = ids; left.length > 0;) {
+      const read = (/** @type {IDBObjectStore} */ store) => Promise.all(left.map((id) => answer(store.get(id))));
+      left = await this.#write(async ({ key, writing }) => {
+        const before = await read((await this.#open()).transaction(name).objectStore(name));
+        const after = await Promise.all(before.map(async (stored, index) => {
+          const id = left[index];
+          const value = await unpacked(key, name, id, stored);
+          const next = value && change(value);
+          // What its key does not open stays as it is.
+          return Promise.all([next ? packed(writing, name, id, next) : stored, packed(writing, 'rows', id, rowOf(next ?? { id }))]);
+        }));
+        return async (store) => {
+          const now = await read(store(name));
+          return left.filter((id, index) => {
+            if (JSON.stringify(now[index]) !== JSON.stringify(before[index])) return true;
+            const [value, row] = after[index];
+            if (!value) isThere = false;
+            else if (name === 'photographs') store(name).put(value, id);
+            else [store(name).put(value), store('rows').put(row)];
+            return false;
+          });
+        };
+      });
+    }
+    return isThere;
+  }
+
+  /**
+   * Stores scans with their photographs, all or none.
+   * @param {{scan: Scan, photograph?: Blob | null}[]} records a photograph stays as it is where it is missing
    */
   async putAll(records) {
     if (this.#memory) {
       for (const { scan, photograph } of records) this.#memory.set(scan.id, { scan, photograph: photograph ?? this.#memory.get(scan.id)?.photograph ?? null });
       return;
     }
-    const pictures = await Promise.all(records.map(({ scan, photograph }) => Promise.all([packed(scan.thumbnail), packed(photograph)])));
-    await write(await this.#open(), STORES, (store) => {
-      for (const [index, { scan }] of records.entries()) {
-        const [thumbnail, photograph] = pictures[index];
-        store('scans').put({ ...scan, thumbnail });
-        store('rows').put(rowOf(scan));
-        if (!photograph) continue;
-        store('photographs').put(photograph, scan.id);
-        store('unstripped').delete(scan.id);
-      }
+    await this.#write(async ({ writing }) => {
+      const values = await Promise.all(records.map(({ scan, photograph }) => Promise.all([
+        packed(writing, 'scans', scan.id, scan), packed(writing, 'rows', scan.id, rowOf(scan)), photograph && packed(writing, 'photographs', scan.id, photograph)])));
+      return (store) => {
+        for (const [index, [scan, row, picture]] of values.entries()) {
+          const { id } = records[index].scan;
+          store('scans').put(scan);
+          store('rows').put(row);
+          if (!picture) continue;
+          store('photographs').put(picture, id);
+          store('unstripped').delete(id);
+        }
+      };
     });
   }
 
@@ -298,43 +317,33 @@ export class HistoryDatabase {
       if (kept) Object.assign(kept.scan, fields);
       return kept !== undefined;
     }
-    return write(await this.#open(), ['scans', 'rows'], async (store) => {
-      const scan = await answer(store('scans').get(id));
-      if (!scan) return false;
-      store('scans').put({ ...scan, ...fields });
-      store('rows').put(rowOf(whole({ ...scan, ...fields })));
-      return true;
-    });
+    return this.#rewrite('scans', [id], (scan) => ({ ...scan, ...fields }));
   }
 
-  /**
-   * A row for each scan, the newest first, and what could not be read.
-   * @returns {Promise<{rows: Row[], broken: BrokenRow[]}>}
-   */
+  /** @returns {Promise<{rows: Row[], broken: BrokenRow[]}>} a row for each scan, the newest first, and what could not be read */
   async list() {
-    const all = await this.#rows();
+    const all = await this.#isReadable() ? await this.#rows() : [];
     const rows = all.flatMap((row) => ('created' in row ? row : []));
     const times = new Map(rows.map((row) => [row, Date.parse(row.created)]));
     rows.sort((first, second) => Number(times.get(second)) - Number(times.get(first)));
     return { rows, broken: all.flatMap((row) => ('created' in row ? [] : row)) };
   }
 
+  async #isReadable() {
+    return !['off', 'locked'].includes(await this.state());
+  }
+
   /** @returns {Promise<(Row | BrokenRow)[]>} */
   async #rows() {
     if (this.#memory) return [...this.#memory.values()].map(({ scan }) => rowOf(scan));
+    const { key } = await this.#form();
     const stores = (await this.#open()).transaction(['scans', 'rows']);
-    const [count, rows] = await Promise.all([answer(stores.objectStore('scans').count()), answer(stores.objectStore('rows').getAll())]);
-    return count === rows.length ? rows : this.#makeRows();
-  }
-
-  /** Of all scans anew: version 2 had none. */
-  async #makeRows() {
-    return write(await this.#open(), ['scans', 'rows'], async (store) => {
-      store('rows').clear();
-      const rows = (await answer(store('scans').getAll())).map((scan) => rowOf(whole(scan)));
-      for (const row of rows) store('rows').put(row);
-      return rows;
-    });
+    const [ids, rows] = await Promise.all([answer(stores.objectStore('scans').getAllKeys()), answer(stores.objectStore('rows').getAll())]);
+    if (ids.length === rows.length) return Promise.all(rows.map(async (row) => await unpacked(key, 'rows', row.id, row) ?? rowOf({ id: row.id })));
+    // Version 2 had none.
+    await write(await this.#open(), ['rows'], (store) => { store('rows').clear(); });
+    await this.#rewrite('scans', /** @type {string[]} */ (ids), (scan) => scan);
+    return this.#rows();
   }
 
   /** @returns {Promise<Set<string>>} the identifiers of all scans */
@@ -344,32 +353,28 @@ export class HistoryDatabase {
     return new Set(keys.map(String));
   }
 
-  /**
-   * @param {string} id
-   * @returns {Promise<Scan | undefined>}
-   */
+  /** @param {string} id @returns {Promise<Scan | undefined>} */
   async get(id) {
     return (await this.scans([id]))[0];
   }
 
-  /**
-   * @param {string[]} ids
-   * @returns {Promise<Scan[]>} those that are there and whole, in this order
-   */
+  /** @param {string[]} ids @returns {Promise<Scan[]>} those that are there and whole, in this order */
   async scans(ids) {
+    if (!await this.#isReadable()) return [];
     const memory = this.#memory;
+    const { key } = memory ? { key: null } : await this.#form();
     const store = memory ? null : (await this.#open()).transaction('scans').objectStore('scans');
-    const scans = await Promise.all(ids.map((id) => (store ? answer(store.get(id)) : memory?.get(id)?.scan)));
-    return scans.map(whole).filter((scan) => scan && !flaw(scan));
+    const stored = await Promise.all(ids.map((id) => (store ? answer(store.get(id)) : memory?.get(id)?.scan)));
+    const scans = await Promise.all(stored.map((scan, index) => unpacked(key, 'scans', ids[index], scan)));
+    return scans.filter((scan) => scan && !flaw(scan));
   }
 
-  /**
-   * @param {string} id
-   * @returns {Promise<Blob | null>}
-   */
+  /** @param {string} id @returns {Promise<Blob | null>} */
   async photograph(id) {
     if (this.#memory) return this.#memory.get(id)?.photograph ?? null;
-    return unpacked(await answer((await this.#open()).transaction('photographs').objectStore('photographs').get(id))) ?? null;
+    const { key } = await this.#form();
+    const stored = await answer((await this.#open()).transaction('photographs').objectStore('photographs').get(id));
+    return await unpacked(key, 'photographs', id, stored) ?? null;
   }
 
   /** @param {string[]} ids */
@@ -380,12 +385,4 @@ export class HistoryDatabase {
     }
     await write(await this.#open(), STORES, (store) => { for (const id of ids) for (const name of STORES) store(name).delete(id); });
   }
-}
-
-/**
- * Whether an error says that the disk, or the browser's share of it, is full.
- * @param {unknown} error
- */
-export function isFull(error) {
-  return error instanceof DOMException && error.name === 'QuotaExceededError';
 }

@@ -9,7 +9,7 @@ import { parsed } from './records.js';
  */
 const FORMAT = 'dermafusion-history-sealed';
 /** OWASP's advice for PBKDF2 with SHA-256. */
-const ITERATIONS = 600_000;
+export const ITERATIONS = 600_000;
 const PART = 1 << 20;
 const encoder = new TextEncoder();
 
@@ -25,9 +25,24 @@ const broken = () => new EngineError('sealed_broken', 'the sealed file is damage
  * @param {Uint8Array} salt
  * @param {number} iterations
  */
-async function keyOf(passphrase, salt, iterations) {
+export async function keyOf(passphrase, salt, iterations) {
   const secret = await crypto.subtle.importKey('raw', encoder.encode(passphrase.normalize('NFC')), 'PBKDF2', false, ['deriveKey']);
-  return crypto.subtle.deriveKey({ name: 'PBKDF2', hash: 'SHA-256', salt: /** @type {BufferSource} */ (salt), iterations }, secret, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
+  const derivation = { name: 'PBKDF2', hash: 'SHA-256', salt: /** @type {BufferSource} */ (salt), iterations };
+  return crypto.subtle.deriveKey(derivation, secret, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
+}
+
+/** @param {BufferSource} iv @param {string} label authenticated with what is encrypted: what it is and where it belongs */
+const cipher = (iv, label) => ({ name: 'AES-GCM', iv, additionalData: encoder.encode(label) });
+
+/** @param {CryptoKey} key @param {BufferSource} plain @param {string} label */
+export async function encrypted(key, plain, label) {
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  return { iv, sealed: await crypto.subtle.encrypt(cipher(iv, label), key, plain) };
+}
+
+/** @param {CryptoKey} key @param {{iv: BufferSource, sealed: BufferSource}} value @param {string} label @returns {Promise<ArrayBuffer>} */
+export function decrypted(key, { iv, sealed }, label) {
+  return crypto.subtle.decrypt(cipher(iv, label), key, sealed);
 }
 
 /**
@@ -41,10 +56,8 @@ export async function seal(file, passphrase) {
   const key = await keyOf(passphrase, salt, ITERATIONS);
   const lines = [`${head}\n`];
   for (let index = 0; index < parts; index += 1) {
-    const iv = crypto.getRandomValues(new Uint8Array(12));
-    const plain = await file.slice(index * PART, (index + 1) * PART).arrayBuffer();
-    const cipher = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: encoder.encode(`${head}:${index}`) }, key, plain));
-    lines.push(`${base64Of(iv)} ${base64Of(cipher)}\n`);
+    const { iv, sealed } = await encrypted(key, await file.slice(index * PART, (index + 1) * PART).arrayBuffer(), `${head}:${index}`);
+    lines.push(`${base64Of(iv)} ${base64Of(new Uint8Array(sealed))}\n`);
   }
   return new Blob(lines, { type: 'application/x-ndjson' });
 }
@@ -78,9 +91,9 @@ export async function unseal(file, passphrase) {
   const key = await keyOf(passphrase, bytesIn(facts.salt), facts.iterations);
   const parts = [];
   for (const [index, line] of lines.entries()) {
-    const [iv, cipher] = line.split(' ').map(bytesIn);
+    const [iv, sealed] = line.split(' ').map(bytesIn);
     try {
-      parts.push(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: encoder.encode(`${head}:${index}`) }, key, cipher));
+      parts.push(await decrypted(key, { iv, sealed }, `${head}:${index}`));
     } catch {
       throw index === 0 ? new EngineError('sealed_passphrase', 'another passphrase') : broken();
     }

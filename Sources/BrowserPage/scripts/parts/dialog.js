@@ -93,9 +93,10 @@ const LEAST = 8;
  * @param {string} title
  * @param {string} text
  * @param {boolean} twice whether it is new, and written twice
+ * @param {string} action what the button says
  * @returns {Promise<string>} empty where the person went back
  */
-export async function passphrase(title, text, twice) {
+export async function passphrase(title, text, twice, action) {
   const fields = (twice ? ['passphrase', 'passphraseAgain'] : ['passphrase']).map((key) => {
     const input = h('input', { class: 'input', type: 'password', autocomplete: twice ? 'new-password' : 'current-password', required: true });
     return { input, element: labelled(t(`history.${key}`), input) };
@@ -109,6 +110,6 @@ export async function passphrase(title, text, twice) {
   first.addEventListener('input', check);
   second?.addEventListener('input', check);
   const answer = await openDialog(title, [h('p', {}, text), ...fields.map(({ element }) => element)], [
-    { label: t('common.cancel'), value: '' }, { label: t(twice ? 'history.encrypt' : 'history.decrypt'), value: 'yes', kind: 'primary' }]);
+    { label: t('common.cancel'), value: '' }, { label: action, value: 'yes', kind: 'primary' }]);
   return answer === 'yes' ? first.value : '';
 }

@@ -1,24 +1,46 @@
 import { app } from '../app.js';
 import { h } from '../dom.js';
-import { isFull } from '../history/database.js';
 import { withoutMetadata } from '../history/metadata.js';
 import { t } from '../texts.js';
-import { confirmAction, openDialog, tell } from './dialog.js';
+import { failureWords } from '../wording.js';
+import { confirmAction, openDialog, passphrase, tell } from './dialog.js';
 
 /** A photograph's picture is stored as it is up to here; of a larger one the square, with the pixels that the model saw. */
 const STORED_BYTES = 1_500_000;
 
 /**
- * Turns the history on where the person wants it.
- * @returns {Promise<boolean>} whether there is one
+ * Turns the history on, or unlocks it, where the person wants it.
+ * @returns {Promise<boolean>} whether there is one that is open
  */
 export async function ensureHistory() {
-  if (await app.history.state() !== 'off') return true;
+  const state = await app.history.state();
+  if (state === 'locked') return unlock();
+  if (state !== 'off') return true;
   const answer = await openDialog(t('history.turnOnTitle'), [h('p', {}, t('history.turnOnText'))], [
     { label: t('common.cancel'), value: '' }, { label: t('history.turnOn'), value: 'yes', kind: 'primary' }]);
   if (answer !== 'yes') return false;
   if (await app.history.turnOn() === 'memory') await tell(t('history.memoryTitle'), t('history.memory'));
   return true;
+}
+
+/** Asks for the passphrase until the history is open, or the person goes back. */
+async function unlock() {
+  for (let text = t('lock.saveText'); ;) {
+    const words = await passphrase(t('lock.title'), text, false, t('lock.open'));
+    if (!words) return false;
+    try {
+      await app.history.unlock(words, () => {});
+      return true;
+    } catch (error) {
+      text = failureWords(error);
+    }
+  }
+}
+
+/** How far a change of the lock is with the records. */
+export function conversionBar() {
+  const bar = h('progress', { class: 'progress', 'aria-label': t('lock.working') });
+  return { bar, progress: (/** @type {number} */ value, /** @type {number} */ max) => { Object.assign(bar, { max, value }); } };
 }
 
 /**
@@ -39,9 +61,10 @@ export async function deleteScans(ids, question) {
  * @param {unknown} error
  */
 export function storingFailed(error) {
+  if (error instanceof DOMException && error.name === 'QuotaExceededError') return t('history.full');
+  // The code of an error of the browser is a number.
   const { code, message } = /** @type {any} */ (error);
-  if (isFull(error)) return t('history.full');
-  return code === 'history_off' ? t('errors.history_off') : t('history.saveFailed', { message: String(message) });
+  return typeof code === 'string' ? failureWords(error) : t('history.saveFailed', { message: String(message) });
 }
 
 /**
@@ -60,7 +83,7 @@ export async function saveScan(scan, source, square) {
     const photograph = isWhole ? await withoutMetadata(source.blob, source.size)
       : await app.engine.request('jpegOfSquare', { source, square });
     const stored = isWhole ? scan : { ...scan, kept: /** @type {const} */ ('square') };
-    await app.history.put(stored, photograph);
+    await app.history.putAll([{ scan: stored, photograph }]);
     return stored;
   } catch (error) {
     await tell(t('history.notSaved'), storingFailed(error));

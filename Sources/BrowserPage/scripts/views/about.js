@@ -35,7 +35,8 @@ export async function aboutView() {
 
 /** What this browser has stored of the person's scans, and what deletes it. */
 async function stored() {
-  const rows = await app.history.state() === 'off' ? [] : (await app.history.list()).rows;
+  if (await app.history.state() === 'locked') return h('div', { class: 'stack close' }, h('h3', {}, t('about.stored')), h('p', {}, t('about.storedLocked')));
+  const { rows } = await app.history.list();
   const size = ((await navigator.storage?.estimate?.().catch(() => null))?.usage ?? 0) / 1e6;
   const words = h('p', {}, rows.length === 0 ? t('about.storedNothing') : [
     t('about.storedScans', { count: rows.length, since: formatDate(rows[rows.length - 1].created, false) }), size > 0 ? ` ${t('about.storedSize', { size })}` : '']);

@@ -18,8 +18,7 @@ import { missingRecord, storedScan, storedSquare } from './record.js';
  * @returns {Promise<import('../shell.js').View>}
  */
 export async function compareView(firstID, secondID) {
-  const off = await app.history.state() === 'off';
-  const scans = off ? [] : (await Promise.all([firstID, secondID].map((id) => storedScan(id)))).flatMap((scan) => scan ?? []);
+  const scans = (await Promise.all([firstID, secondID].map((id) => storedScan(id)))).flatMap((scan) => scan ?? []);
   if (scans.length < 2) return { title: t('record.missing'), content: missingRecord() };
   scans.sort(byTime);
   const passed = Date.parse(scans[1].created) - Date.parse(scans[0].created);

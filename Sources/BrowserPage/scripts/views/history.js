@@ -29,7 +29,7 @@ export async function historyView() {
   let shown = '';
   async function read() {
     const state = await app.history.state();
-    return { state, ...(state === 'off' ? { rows: [], broken: [] } : await app.history.list()) };
+    return { state, ...await app.history.list() };
   }
 
   async function draw() {
@@ -47,7 +47,7 @@ export async function historyView() {
     else {
       replace(root, heading, state === 'memory' ? message('warning', t('history.memory')) : null, notes,
         broken.length > 0 ? brokenRecords(page, broken) : null,
-        rows.length > 0 ? scanList(page, rows) : empty(), management(page, rows));
+        rows.length > 0 ? scanList(page, rows) : empty(), management(page, rows, state));
     }
     if (hadFocus && !root.contains(document.activeElement)) focusHeading(root);
   }

@@ -20,7 +20,7 @@ const MONTHS = [1, 3, 6, 12];
  * @returns {Promise<import('../shell.js').View>}
  */
 export async function lesionView(id) {
-  const all = await app.history.state() === 'off' ? [] : (await app.history.list()).rows;
+  const { rows: all } = await app.history.list();
   // An address that an older page wrote has the name.
   const name = all.find((row) => row.id === id)?.lesion ?? id;
   const rows = all.filter(({ lesion }) => name !== '' && lesion === name).reverse();

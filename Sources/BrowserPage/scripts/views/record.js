@@ -66,7 +66,7 @@ export async function storedScan(id) {
  * @returns {Promise<import('../shell.js').View>}
  */
 export async function recordView(id) {
-  const scan = await app.history.state() === 'off' ? undefined : await storedScan(id);
+  const scan = await storedScan(id);
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
   const blob = await app.history.photograph(id);
   const stored = await storedSquare(scan, blob);
@@ -103,7 +103,7 @@ export async function recordView(id) {
       h('button', { class: 'button danger-plain', onclick: async () => { if (await deleteScans([id], t('history.deleteTitle'))) go('history'); } }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...panel.files)),
     actionBar(t('result.actions'), status, again, panel.report));
   const returned = async () => {
-    const [current] = await app.history.state() === 'off' ? [] : await app.history.scans([id]);
+    const current = await app.history.get(id);
     return !kept.isTyping() && (current?.lesion !== scan.lesion || current.note !== scan.note);
   };
   return { title: scan.lesion || scan.name, content, returned, leave: () => {

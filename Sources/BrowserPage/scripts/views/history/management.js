@@ -6,9 +6,9 @@ import { canSeal, isSealed, seal, unseal } from '../../history/sealed.js';
 import { icon } from '../../icons.js';
 import { confirmAction, message, passphrase } from '../../parts/dialog.js';
 import { filePicker } from '../../parts/fields.js';
-import { deleteScans, ensureHistory, storingFailed } from '../../parts/saving.js';
+import { conversionBar, deleteScans, ensureHistory, storingFailed } from '../../parts/saving.js';
 import { t } from '../../texts.js';
-import { failureWords, inLanguage } from '../../wording.js';
+import { inLanguage } from '../../wording.js';
 
 /**
  * @typedef {import('../../types.js').Row} Row
@@ -22,8 +22,9 @@ const SHOWN_BROKEN = 20;
  * What is done with the history as a whole.
  * @param {HistoryPage} page
  * @param {Row[]} rows
+ * @param {Awaited<ReturnType<typeof app.history.state>>} state
  */
-export function management(page, rows) {
+export function management(page, rows, state) {
   const hasScans = rows.length > 0;
   const ids = rows.map(({ id }) => id);
   const results = async (/** @type {'json' | 'csv'} */ format) => exportScans(await app.history.scans(ids), format, 'dermafusion-results', app.description);
@@ -37,6 +38,7 @@ export function management(page, rows) {
     hasScans ? part('tables',
       h('button', { class: 'button', onclick: () => results('csv') }, icon('export'), t('history.exportCSV')),
       h('button', { class: 'button', onclick: () => results('json') }, icon('export'), t('history.exportJSON'))) : null,
+    canSeal() && state !== 'memory' ? part('lock', ...lockButtons(page, state)) : null,
     h('hr'),
     part('erase', deleteAll(ids, page.draw),
       h('button', { class: 'button danger-plain', onclick: async () => {
@@ -44,6 +46,55 @@ export function management(page, rows) {
         await app.history.turnOff();
         page.draw();
       } }, t('history.turnOff'))));
+}
+
+/**
+ * What locks the history with a passphrase, and what is done with the lock.
+ * @param {HistoryPage} page
+ * @param {string} state of the history
+ */
+function lockButtons(page, state) {
+  const button = (/** @type {string} */ words, /** @type {() => Promise<string>} */ act) => h('button', { class: 'button', onclick: async () => {
+    try {
+      const told = await act();
+      if (!told) return;
+      await page.draw();
+      page.note(message('notice', told));
+    } catch (error) {
+      await page.draw();
+      page.note(message('danger', storingFailed(error)));
+    }
+  } }, icon('lock'), t(`lock.${words}`));
+  const working = () => {
+    const { bar, progress } = conversionBar();
+    page.note(message('notice', t('lock.working'), bar));
+    return progress;
+  };
+  if (state !== 'unlocked') {
+    return [button('set', async () => {
+      const words = await passphrase(t('lock.setTitle'), t('lock.setText'), true, t('lock.setAction'));
+      if (words) await app.history.protect(words, working());
+      return words && t('lock.isSet');
+    })];
+  }
+  return [
+    button('now', async () => {
+      await app.history.lock();
+      // Nothing that was shown or searched for stays in the memory of the page.
+      location.reload();
+      return '';
+    }),
+    button('change', async () => {
+      const before = await passphrase(t('lock.change'), t('lock.changeFrom'), false, t('common.next'));
+      const next = before && await passphrase(t('lock.change'), t('lock.changeTo'), true, t('lock.change'));
+      if (next) await app.history.changePassphrase(before, next);
+      return next && t('lock.changed');
+    }),
+    button('remove', async () => {
+      if (!await confirmAction(t('lock.removeTitle'), t('lock.removeText'), t('lock.remove'))) return '';
+      await app.history.unprotect(working());
+      return t('lock.removed');
+    })];
 }
 
 /**
@@ -73,7 +124,7 @@ async function importFile(page, file) {
   try {
     let content = /** @type {Blob} */ (file);
     if (await isSealed(file)) {
-      const words = await passphrase(t('history.decryptTitle'), t('history.decryptText', { name: file.name }), false);
+      const words = await passphrase(t('history.decryptTitle'), t('history.decryptText', { name: file.name }), false, t('history.decrypt'));
       if (!words) return;
       content = await unseal(file, words);
     }
@@ -89,10 +140,8 @@ async function importFile(page, file) {
     page.note(message(broken.length > 0 ? 'warning' : 'notice', t('history.imported', { added, known }), ...brokenWords(broken)));
   } catch (error) {
     await page.draw();
-    // The code of an error of the browser is a number.
-    const { code, added = 0 } = /** @type {any} */ (error);
-    page.note(message('danger', typeof code === 'string' && code !== 'history_off' ? failureWords(error) : storingFailed(error),
-      added > 0 ? t('history.importStopped', { count: added }) : null));
+    const { added = 0 } = /** @type {any} */ (error);
+    page.note(message('danger', storingFailed(error), added > 0 ? t('history.importStopped', { count: added }) : null));
   }
 }
 
@@ -116,7 +165,7 @@ export async function exportPlain(ids) {
 
 /** @param {string[]} ids */
 async function exportSealed(ids) {
-  const words = await passphrase(t('history.encryptTitle'), t('history.encryptText'), true);
+  const words = await passphrase(t('history.encryptTitle'), t('history.encryptText'), true, t('history.encrypt'));
   if (!words) return;
   download(`dermafusion-history-${today()}.sealed.jsonl`, await seal(await exportArchive(app.history, ids), words));
   app.announce(t('history.exported'));

@@ -88,7 +88,7 @@ function engineState() {
  * @param {ReturnType<typeof thumbnails>} pictures
  */
 async function lastScan(pictures) {
-  const [scan] = await app.history.state() === 'off' ? [] : (await app.history.list()).rows;
+  const { rows: [scan] } = await app.history.list();
   if (!scan) return null;
   return h('section', { class: 'stack close' }, h('h2', {}, t('scan.last')),
     h('a', { class: 'scan-card', href: `#history/${scan.id}` }, scanSummary(scan, pictures.of(scan.id))));
