@@ -98,7 +98,7 @@ def test_a_view_that_fails_says_so(visit):
     expect(on.page.get_by_role("button", name="Try again")).to_have_count(1)
 
 
-def test_a_name_that_is_still_typed_outlives_a_reload(visit):
+def test_a_reload_waits_for_a_name_that_is_still_stored(visit):
     on = visit()
     page = on.page
     on.scan()
@@ -107,8 +107,18 @@ def test_a_name_that_is_still_typed_outlives_a_reload(visit):
     page.locator("a.scan-card").click()
     page.get_by_label("Name of the lesion").fill("left ear")
     page.get_by_text("Stored").wait_for()
-    # The last letters come just before the page is left.
-    page.get_by_label("Name of the lesion").press_sequentially(" lobe")
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    # The last letters come just before the page is left. They are nowhere but in the history.
+    page.evaluate("""() => {
+      const field = document.querySelector('input[maxlength]');
+      field.value += ' lobe';
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+      location.reload();
+    }""")
+    page.get_by_role("heading", name="left ear lobe").wait_for()
+    assert asked == ["beforeunload"]
+    assert page.evaluate("() => [history.state, sessionStorage.length, localStorage.length]") == [None, 0, 1]
     page.reload()
     on.wait_until_ready()
     expect(page.get_by_label("Name of the lesion")).to_have_value("left ear lobe")

@@ -50,19 +50,14 @@ export function keptWords(scan, told, changed) {
     return storing;
   }
 
-  /** A browser that closes or reloads the page breaks off what is being stored: the entry of its own history keeps the last letters. */
-  function remember() {
-    if (isTyping()) history.replaceState({ id, words }, '');
+  /** A browser that closes or reloads the page breaks off what is being stored, so it asks first. Nothing of it goes to another place. */
+  function stay(/** @type {Event} */ event) {
+    if (isTyping()) event.preventDefault();
   }
 
   const isTyping = () => Object.keys(fresh()).length > 0;
 
-  if (history.state?.id === id) {
-    words = { ...words, ...history.state.words };
-    history.replaceState(null, '');
-    store();
-  }
-  window.addEventListener('beforeunload', remember);
+  window.addEventListener('beforeunload', stay);
   window.addEventListener('pagehide', store);
   return {
     first: words, store, isTyping,
@@ -74,7 +69,7 @@ export function keptWords(scan, told, changed) {
     },
     leave() {
       clearTimeout(timer);
-      window.removeEventListener('beforeunload', remember);
+      window.removeEventListener('beforeunload', stay);
       window.removeEventListener('pagehide', store);
       store();
     },
