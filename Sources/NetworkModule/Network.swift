@@ -176,7 +176,7 @@ extension NetworkWeights {
         file: file,
         rule: "bfloat16 needs a CPU with AVX-512 BF16 and the instruction set "
           + "\(InstructionSet.avx512vnni.rawValue), and this process computes with "
-          + kernels.instructionSet.rawValue)
+          + "\(kernels.instructionSet.rawValue)")
     }
   }
 }

@@ -57,9 +57,10 @@ package struct NetworkWeights {
     let fullName = fullName(name)
     let tensor = try file.tensor(fullName, shape: shape)
     guard (tensor.dataType == .int8) == isInteger else {
+      let types: Sentence = isInteger ? "\("I8")" : "F32, F16 or BF16"
       throw .invalidModel(
         "\(file.name): the tensor \(quoted(fullName)) has the data type \(quoted(tensor.dataType.rawValue)), and the "
-          + "network needs \(isInteger ? "I8" : "F32, F16 or BF16")")
+          + "network needs \(types)")
     }
     let isFirst = bound.names.withLock { $0.insert(fullName).inserted }
     precondition(isFirst || !isReadOnce, "the tensor \(fullName) is read a second time")
@@ -76,9 +77,9 @@ package struct NetworkWeights {
     let surplus = file.tensors.map { $0.name }.filter { !names.contains($0) }
     guard let first = surplus.first else { return }
     let list = surplus.prefix(3).map(quoted).joined(separator: ", ") + (surplus.count > 3 ? ", ..." : "")
-    throw .invalidModel(
-      "\(file.name): the network has no place for "
-        + (surplus.count == 1 ? "the tensor \(quoted(first))" : "\(surplus.count) tensors: \(list)"))
+    let words: Sentence =
+      surplus.count == 1 ? "the tensor \(quoted(first))" : "\(surplus.count) tensors: \(list)"
+    throw .invalidModel("\(file.name): the network has no place for \(words)")
   }
 
   /// A product's weight and bias, with what is folded into them, on the grids that keep its sums exact where it has one.
@@ -258,7 +259,7 @@ extension NetworkWeights {
   ///   - name: The layer that reads the levels.
   ///   - place: Where the level must be 0, for the message.
   func requireZeroPoint(
-    _ levels: Quantization, of name: String, _ place: String
+    _ levels: Quantization, of name: String, _ place: Sentence
   ) throws(DermaFusionError) {
     if levels.zeroPoint != 0 {
       throw unusable("\(name).input_zero_point", "is \(levels.zeroPoint), and must be 0 \(place)")
@@ -278,7 +279,7 @@ extension NetworkWeights {
     return values
   }
 
-  private func unusable(_ name: String, _ rule: String) -> DermaFusionError {
+  private func unusable(_ name: String, _ rule: Sentence) -> DermaFusionError {
     .invalidModel("\(file.name): the tensor \(quoted(scope(name).path)) \(rule)")
   }
 }

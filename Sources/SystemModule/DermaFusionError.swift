@@ -34,10 +34,13 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
   /// What went wrong, in one line that names the file, the value and the rule.
   public var message: String { fault.description }
   /// What to do about it, one sentence.
-  public var remedy: String { advice.description }
+  public var remedy: String {
+    let words = advice.description
+    return words.prefix(1).uppercased() + words.dropFirst()
+  }
   /// ``message`` as other languages word it.
   package let fault: Sentence
-  /// ``remedy`` as other languages word it.
+  /// ``remedy`` as other languages word it; its first letter may be small.
   package let advice: Sentence
 
   package init(_ code: Code, message: Sentence, remedy: Sentence) {

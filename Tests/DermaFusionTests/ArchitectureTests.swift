@@ -146,7 +146,9 @@ import Testing
   @Test func precisionsAreRefusedByTheNameOfTheNetwork() throws {
     for name in Architecture.names {
       let list = try network(name)
-      func refusal(_ precision: Precision) -> String? { Architecture.refusal(of: precision, name, list) }
+      func refusal(_ precision: Precision) -> String? {
+        Architecture.refusal(of: precision, name, list)?.description
+      }
       let isQuantized =
         name.hasPrefix("mobilenetv3") || name.contains("efficientnet_b") || name.contains("_lite")
       #expect((refusal(.int8) == nil) == isQuantized, "\(name)")

@@ -194,7 +194,8 @@ import Testing
     var replacement = value
     if piece.hasPrefix(#""p""#) { replacement = #""p":"# + value }
     if piece.hasSuffix("hidden") { replacement = value + ",\"hidden" }
-    expectError(.outOfRange(key: key, value: value, rule: rule), replacing: piece, with: replacement)
+    expectError(
+      .outOfRange(key: key, value: value, rule: Sentence(rule)), replacing: piece, with: replacement)
   }
 
   @Test(arguments: ["32", "2048"])

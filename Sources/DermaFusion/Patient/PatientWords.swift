@@ -204,9 +204,11 @@ extension ModelConfiguration {
       let foundWord = index < found.count ? found[index] : nil
       guard expectedWord == foundWord else {
         throw .invalidModel(
-          "\(quoted(key)) has \(foundWord.map(quoted) ?? "nothing") at index \(index), and this software "
-            + "encodes \(expectedWord.map(quoted) ?? "nothing") there")
+          "\(quoted(key)) has \(Self.shown(foundWord)) at index \(index), and this software "
+            + "encodes \(Self.shown(expectedWord)) there")
       }
     }
   }
+
+  private static func shown(_ word: String?) -> Sentence { word.map { Sentence(quoted($0)) } ?? "nothing" }
 }

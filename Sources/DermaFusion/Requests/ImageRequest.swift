@@ -136,7 +136,7 @@ extension ImageRequest {
     do throws(DermaFusionError) {
       json = try JSONParser.parse(text)
     } catch {
-      throw .request("the request: \(error.description)", remedy: "Send a JSON object.")
+      throw .request("the request: \(error.fault)", remedy: "Send a JSON object.")
     }
     guard case .object(let object) = json else {
       throw .request("the request is \(json.typeInWords)", remedy: "Send a JSON object.")

@@ -42,10 +42,10 @@ package struct JSONParser {
   }
 
   private mutating func expect(
-    _ bytes: Span<UInt8>, _ byte: UInt8, _ expected: String
+    _ bytes: Span<UInt8>, _ byte: UInt8, _ expected: @autoclosure () -> Sentence
   ) throws(DermaFusionError) {
     let found = try peek(bytes)
-    guard found == byte else { throw unexpected(found, expected) }
+    guard found == byte else { throw unexpected(found, expected()) }
     offset += 1
   }
 
@@ -106,7 +106,7 @@ package struct JSONParser {
         offset += 1
         return object
       }
-      try expect(bytes, UInt8(ascii: ","), "',' or '}'")
+      try expect(bytes, UInt8(ascii: ","), "\("','") or \("'}'")")
       skipWhiteSpace(bytes)
     }
   }
@@ -127,7 +127,7 @@ package struct JSONParser {
         offset += 1
         return elements
       }
-      try expect(bytes, UInt8(ascii: ","), "',' or ']'")
+      try expect(bytes, UInt8(ascii: ","), "\("','") or \("']'")")
       skipWhiteSpace(bytes)
     }
   }
@@ -170,7 +170,7 @@ extension JSONParser {
     DermaFusionError(.invalidJSON, message: rule, remedy: "Correct the JSON at this place.")
   }
 
-  private static func malformed(_ what: String, at offset: Int) -> DermaFusionError {
+  private static func malformed(_ what: Sentence, at offset: Int) -> DermaFusionError {
     failure("the JSON has \(what) at byte \(offset)")
   }
 
@@ -178,7 +178,7 @@ extension JSONParser {
     failure("the JSON string at byte \(start) is not UTF-8")
   }
 
-  private func unexpected(_ byte: UInt8, _ expected: String) -> DermaFusionError {
+  private func unexpected(_ byte: UInt8, _ expected: Sentence) -> DermaFusionError {
     Self.failure("the JSON has \(Self.inWords(byte)) at byte \(offset) where \(expected) is required")
   }
 
@@ -192,8 +192,8 @@ extension JSONParser {
     }
   }
 
-  private static func inWords(_ byte: UInt8) -> String {
-    byte > 0x20 && byte < 0x7F ? "'\(Character(Unicode.Scalar(byte)))'" : "the byte \(byte)"
+  private static func inWords(_ byte: UInt8) -> Sentence {
+    byte > 0x20 && byte < 0x7F ? "'\(String(Unicode.Scalar(byte)))'" : "the byte \(byte)"
   }
 }
 

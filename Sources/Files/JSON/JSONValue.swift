@@ -10,7 +10,7 @@ package enum JSONValue: Sendable, Equatable {
   case object(JSONObject)
 
   /// The value's type in words, for errors: "a number", "an object", ...
-  package var typeInWords: String {
+  package var typeInWords: Sentence {
     switch self {
     case .null: "null"
     case .bool: "a boolean"

@@ -5,23 +5,25 @@ import SystemModule
 package struct ConfigurationObject {
   /// A rule for a number. Whatever the rule, a number must be finite as Float32, in which the engine computes.
   package struct NumberRule: Sendable {
-    let words: String
+    let words: Sentence
     let allows: @Sendable (Double) -> Bool
 
     package static let finite = NumberRule(words: "a number that Float32 holds, up to 3.4e38") { _ in true }
     // Above 0 as Float32 too, which takes the smallest numbers for 0.
     static let positive = NumberRule(words: "above 0") { Float($0) > 0 }
     // What pixels of 0...1 are shifted and divided by: beyond these bounds Float32 overflows or loses the image.
-    static let pixelShift = NumberRule(words: "in -1e6...1e6") { (-1e6...1e6).contains($0) }
-    static let pixelDivisor = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
-    package static let probability = NumberRule(words: "in 0...1") { (0...1).contains($0) }
-    static let voteWeight = NumberRule(words: "in 1e-6...1e6") { (1e-6...1e6).contains($0) }
+    static let pixelShift = NumberRule(words: "in \("-1e6...1e6")") { (-1e6...1e6).contains($0) }
+    static let pixelDivisor = NumberRule(words: "in \("1e-6...1e6")") { (1e-6...1e6).contains($0) }
+    package static let probability = NumberRule(words: "in \("0...1")") { (0...1).contains($0) }
+    static let voteWeight = NumberRule(words: "in \("1e-6...1e6")") { (1e-6...1e6).contains($0) }
     // Of an image's shorter side; a smaller share would ask for images of many times the network's size.
-    static let cropShare = NumberRule(words: "in 0.1...1") { (0.1...1).contains($0) }
+    static let cropShare = NumberRule(words: "in \("0.1...1")") { (0.1...1).contains($0) }
     static let upToOne = NumberRule(words: "above 0 and at most 1") { Float($0) > 0 && $0 <= 1 }
-    static let minkowskiExponent = NumberRule(words: "in 1...100") { (1...100).contains($0) }
+    static let minkowskiExponent = NumberRule(words: "in \("1...100")") { (1...100).contains($0) }
     // Beyond these bounds Float32 logits overflow or all classes become equal.
-    static let temperature = NumberRule(words: "above 0, in 0.001...1000") { (0.001...1000).contains($0) }
+    static let temperature = NumberRule(words: "above 0, in \("0.001...1000")") {
+      (0.001...1000).contains($0)
+    }
   }
 
   /// The most characters of a text: names stand in tables, in pictures and on lines of their own.
@@ -33,8 +35,9 @@ package struct ConfigurationObject {
 
   init(_ value: JSONValue, path: String) throws(DermaFusionError) {
     guard case .object(let object) = value else {
-      throw .wrongType(
-        key: path.isEmpty ? "the configuration" : path, expected: "an object", found: value)
+      throw path.isEmpty
+        ? .invalidModel("\"the configuration\" must be an object, and is \(value.typeInWords)")
+        : .wrongType(key: path, expected: "an object", found: value)
     }
     self.object = object
     self.path = path
@@ -232,8 +235,10 @@ extension ConfigurationObject {
       throw .wrongType(key: key(), expected: "an integer", found: value)
     }
     guard let integer = number.integer, range.contains(integer) else {
-      let rule =
-        range.upperBound == .max ? "an integer from \(range.lowerBound) up" : "an integer in \(range)"
+      let rule: Sentence =
+        range.upperBound == .max
+        ? "an integer from \(range.lowerBound) up"
+        : "an integer in \(range.lowerBound)...\(range.upperBound)"
       throw .outOfRange(key: key(), value: number.literal, rule: rule)
     }
     return integer

@@ -85,18 +85,16 @@ extension ModelConfiguration {
 
   /// Checks that this model can vote with an ensemble's first member: on the same input, about the same classes.
   func requireAgreement(with first: ModelConfiguration) throws(DermaFusionError) {
-    func failure(_ key: String, _ found: String, _ expected: String) -> DermaFusionError {
-      .invalidModel(
-        "\(quoted(key)) is \(shortened(found, to: 400)), and must be \(shortened(expected, to: 400)), as in the "
-          + "ensemble's first member")
+    func failure(_ key: String, _ found: Sentence, _ expected: Sentence) -> DermaFusionError {
+      .invalidModel("\(quoted(key)) is \(found), and must be \(expected), as in the ensemble's first member")
     }
-    func require(_ key: String, _ words: (ModelConfiguration) -> String) throws(DermaFusionError) {
+    func require(_ key: String, _ words: (ModelConfiguration) -> Sentence) throws(DermaFusionError) {
       let (found, expected) = (words(self), words(first))
       guard found == expected else { throw failure(key, found, expected) }
     }
-    try require("classes") { $0.classes.map { $0.id }.joined(separator: ", ") }
+    try require("classes") { "\(shortened($0.classes.map { $0.id }.joined(separator: ", "), to: 400))" }
     for (index, (found, expected)) in zip(classes, first.classes).enumerated() where found != expected {
-      throw failure("classes[\(index)]", found.words, expected.words)
+      throw failure("classes[\(index)]", Sentence(found.words), Sentence(expected.words))
     }
     if outputs == .multiLabel {
       throw .invalidModel(
@@ -106,29 +104,29 @@ extension ModelConfiguration {
     try require("preprocessing.size") { "\($0.preprocessing.size)" }
     try require("preprocessing.color_constancy") { configuration in
       configuration.preprocessing.colorConstancy.shadesOfGray.map {
-        "shades_of_gray with p \($0.p) and rounding \($0.rounding.rawValue)"
-      } ?? "none"
+        "shades_of_gray with p \(String($0.p)) and rounding \($0.rounding.rawValue)"
+      } ?? "\("none")"
     }
     try require("preprocessing.crop_mode") { $0.preprocessing.framing.words }
-    try require("preprocessing.interpolation") { $0.preprocessing.interpolation.rawValue }
-    try require("preprocessing.mean") { "\($0.preprocessing.mean)" }
-    try require("preprocessing.std") { "\($0.preprocessing.standardDeviation)" }
+    try require("preprocessing.interpolation") { Sentence($0.preprocessing.interpolation.rawValue) }
+    try require("preprocessing.mean") { "\("\($0.preprocessing.mean)")" }
+    try require("preprocessing.std") { "\("\($0.preprocessing.standardDeviation)")" }
   }
 }
 
 extension ModelConfiguration.Class {
   /// `mel (Melanoma, malignant)`
   fileprivate var words: String {
-    "\(id) (\([name, malignancy?.rawValue].compactMap { $0 }.joined(separator: ", ")))"
+    shortened("\(id) (\([name, malignancy?.rawValue].compactMap { $0 }.joined(separator: ", ")))", to: 400)
   }
 }
 
 extension Framing {
   /// `center with crop_pct 0.875`
-  package var words: String {
+  package var words: Sentence {
     switch self {
     case .square: "the centre square"
-    case .timm(let mode, let share): "\(mode.rawValue) with crop_pct \(share)"
+    case .timm(let mode, let share): "\(mode.rawValue) with crop_pct \(String(share))"
     }
   }
 }

@@ -12,15 +12,15 @@ extension DermaFusionError {
   ///
   /// - Parameter remedy: what to do instead, without a full stop; it ends the message too. Nil: nothing more is known than
   ///   what a model's folder holds.
-  static func modelNotFound(_ rule: Sentence, remedy: String? = nil) -> DermaFusionError {
+  static func modelNotFound(_ rule: Sentence, remedy: Sentence? = nil) -> DermaFusionError {
     .init(
       .modelNotFound, message: remedy.map { "\(rule); \($0)" } ?? rule,
-      remedy: remedy.map { Sentence($0.prefix(1).uppercased() + $0.dropFirst() + ".") }
+      remedy: remedy.map { "\($0)." }
         ?? "Name a folder that holds config.json and model.safetensors.")
   }
 
   /// The network cannot be computed in the precision that the configuration or the caller asks for.
-  package static func unusablePrecision(file: String, rule: String) -> DermaFusionError {
+  package static func unusablePrecision(file: String, rule: Sentence) -> DermaFusionError {
     .init(
       .invalidModel, message: "\(file): \(rule)", remedy: "Leave the precision to the model's config.json.")
   }
@@ -33,7 +33,7 @@ extension DermaFusionError {
   /// The key's number breaks its rule.
   ///
   /// - Parameter key: with the keys around it: `preprocessing.color_constancy.p`.
-  package static func outOfRange(key: String, value: String, rule: String) -> DermaFusionError {
+  package static func outOfRange(key: String, value: String, rule: Sentence) -> DermaFusionError {
     invalidModel("\(quoted(key)) is \(shortened(value, to: 40)), and must be \(rule)")
   }
 
@@ -45,9 +45,12 @@ extension DermaFusionError {
   /// A network that takes images of another number of channels than photographs have.
   static func inputChannels(_ count: Int, key: String) -> DermaFusionError {
     invalidModel(
-      "\(quoted(key)) says that its images have \(count) \(count == 1 ? "channel" : "channels"), and photographs have 3 (red, green, blue); the network must be trained on such"
+      "\(quoted(key)) says that its images have \(channels(count)), and photographs have 3 (red, green, blue); the network must be trained on such"
     )
   }
+
+  /// `4 channels`
+  static func channels(_ count: Int) -> Sentence { count == 1 ? "1 channel" : "\(count) channels" }
 
   /// A model's network that is not among those that can be run.
   ///
@@ -68,12 +71,12 @@ extension DermaFusionError {
   }
 
   /// The key's array has another number of elements than required.
-  package static func wrongCount(key: String, expected: String, found: Int) -> DermaFusionError {
+  package static func wrongCount(key: String, expected: Sentence, found: Int) -> DermaFusionError {
     invalidModel("\(quoted(key)) must have \(expected), and has \(found)")
   }
 
   /// The key's value is of another type than required.
-  static func wrongType(key: String, expected: String, found: JSONValue) -> DermaFusionError {
+  static func wrongType(key: String, expected: Sentence, found: JSONValue) -> DermaFusionError {
     invalidModel("\(quoted(key)) must be \(expected), and is \(found.typeInWords)")
   }
 

@@ -147,7 +147,7 @@ extension ModelFolder {
         file: configurationPath,
         rule:
           "\"precision\" is \"\(configuration.precision.rawValue)\", and such a model cannot be computed in "
-          + precision.rawValue)
+          + "\(precision.rawValue)")
     }
     var folder = self
     folder.configuration.precision = precision

@@ -41,7 +41,7 @@ enum ModelPath {
       remedy: folders.isEmpty ? weights(in: entries, folder: path) : choice(folders))
   }
 
-  private static func choice(_ folders: [String]) -> String {
+  private static func choice(_ folders: [String]) -> Sentence {
     folders.count == 1
       ? "name the folder in it: \(shortened(folders[0], to: 400))"
       : "name one of the folders in it: \(shown(folders))"
@@ -81,13 +81,15 @@ extension ModelPath {
         "\(path): this folder of the Hub's cache holds no snapshot", remedy: "download the model again")
     }
     let list = found.contains(main) ? [main] + found.filter { $0 != main } : found
+    let words: Sentence =
+      found.count == 1 ? "another snapshot than refs/main names" : "\(found.count) snapshots"
     throw .modelNotFound(
-      "\(path): this folder of the Hub's cache holds \(found.count == 1 ? "another snapshot than refs/main names" : "\(found.count) snapshots")",
+      "\(path): this folder of the Hub's cache holds \(words)",
       remedy: "name the snapshot's folder: \(shown(list))")
   }
 
   /// The command that downloads the model that a path names on the Hub; nil where the path looks like one of this machine.
-  private static func download(_ path: String) -> String? {
+  private static func download(_ path: String) -> Sentence? {
     let prefixes = ["hf-hub:", "hf_hub:", "hf://", "https://huggingface.co/"]
     let prefix = prefixes.first { path.hasPrefix($0) }
     let name = String(path.dropFirst(prefix?.count ?? 0))
@@ -102,7 +104,7 @@ extension ModelPath {
       return nil
     }
     return
-      "a model of the Hugging Face Hub is downloaded first: hf download \(name) --local-dir \(parts[1]), then name the folder \(parts[1])"
+      "a model of the Hugging Face Hub is downloaded first: hf download \(name) --local-dir \(String(parts[1])), then name the folder \(String(parts[1]))"
   }
 }
 
@@ -111,10 +113,11 @@ extension ModelPath {
 extension ModelPath {
   private static let checkpoints = [".pth", ".pt", ".ckpt", ".bin", ".pth.tar", ".safetensors"]
   private static let archives = [".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".rar"]
-  private static let others = [
-    (".onnx", "an ONNX model"), (".tflite", "a TensorFlow Lite model"), (".h5", "weights of Keras"),
-    (".keras", "a Keras model"), (".pb", "a TensorFlow model"), (".msgpack", "weights of Flax"),
-    (".mlmodel", "a Core ML model"), (".engine", "a TensorRT engine"),
+  private static let others: [(String, Sentence)] = [
+    (".onnx", "an ONNX model"), (".tflite", "a \("TensorFlow Lite") model"), (".h5", "weights of \("Keras")"),
+    (".keras", "a \("Keras") model"), (".pb", "a \("TensorFlow") model"),
+    (".msgpack", "weights of \("Flax")"),
+    (".mlmodel", "a \("Core ML") model"), (".engine", "a TensorRT engine"),
   ]
 
   private static func end<Word>(_ name: String, in table: [(String, Word)]) -> Word? {
@@ -123,7 +126,7 @@ extension ModelPath {
   }
 
   /// The command that makes a model folder of a checkpoint.
-  static func export(_ checkpoint: String) -> String {
+  static func export(_ checkpoint: String) -> Sentence {
     var stem = checkpoint
     while stem.hasSuffix("/") { stem.removeLast() }
     if let ending = checkpoints.last(where: { stem.lowercased().hasSuffix($0) }) {
@@ -149,7 +152,7 @@ extension ModelPath {
   }
 
   /// What to do with the weights that lie in a folder under other names than a model has; nil if there are not any.
-  private static func weights(in entries: [String], folder: String) -> String? {
+  private static func weights(in entries: [String], folder: String) -> Sentence? {
     // The names of a folder of timm or transformers, which `export` finds by itself.
     for name in ["pytorch_model.bin", "pytorch_model.bin.index.json", "model.bin"]
     where entries.contains(name) {
@@ -171,7 +174,7 @@ extension ModelPath {
     return nil
   }
 
-  private static let source =
+  private static let source: Sentence =
     "export the PyTorch checkpoint that it was made from (python -m dermafusion_training export --help)"
 
   /// A path that leads to a file.
@@ -180,7 +183,7 @@ extension ModelPath {
   }
 
   /// What a file is and how it becomes a model; nil where its name and its first bytes do not tell.
-  private static func file(_ path: String) -> String? {
+  private static func file(_ path: String) -> Sentence? {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = slash.map { String(path[..<$0]) } ?? "."
     let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path

@@ -127,14 +127,14 @@ extension ModelConfiguration {
       try root.hasValue("num_classes")
       ? root.integer("num_classes", in: 0...Int.max) : settings.integer("num_classes", in: 0...Int.max)
     if count == 0 { return ([], .none) }
-    let remedy =
+    let remedy: Sentence =
       count == 1
       ? "name the class whose probability is the output's sigmoid: \"label_names\": [\"NAME\"]"
       : "name them: python -m dermafusion_training export --checkpoint FOLDER --classes A,B,... --output NEW"
     var found = try root.labelNames()
     if found == nil { found = try settings.labelNames() }
     guard let names = found else {
-      let outputs = count == 1 ? "one output stands" : "\(count) outputs stand"
+      let outputs: Sentence = count == 1 ? "one output stands" : "\(count) outputs stand"
       throw .invalidModel(
         "there are no \"label_names\", so nobody can tell what the \(outputs) for; \(remedy)")
     }

@@ -104,7 +104,7 @@ package struct SafetensorsFile: Sendable {
     guard tensor.shape == shape else {
       if let channels = Self.otherInputChannels(tensor.shape, expected: shape) {
         throw .invalidModel(
-          "\(self.name): the tensor \(quoted(name)) is of a network for images of \(channels) \(channels == 1 ? "channel" : "channels"), and photographs have 3 (red, green, blue); the network must be trained on those"
+          "\(self.name): the tensor \(quoted(name)) is of a network for images of \(DermaFusionError.channels(channels)), and photographs have 3 (red, green, blue); the network must be trained on those"
         )
       }
       throw .invalidModel(
@@ -128,7 +128,7 @@ extension SafetensorsFile {
   }
 
   /// The remedy where a tensor lies under a module's prefix, or where a `Sequential` took the place of its layer.
-  private func hint(for name: String) -> String {
+  private func hint(for name: String) -> Sentence {
     guard let found = tensors.first(where: { $0.name.hasSuffix(".\(name)") })?.name else {
       let layer = name.split(separator: ".").dropLast().joined(separator: ".") + "."
       let inner = tensors.filter {
@@ -186,7 +186,7 @@ struct SafetensorsHeader {
     do throws(DermaFusionError) {
       header = try JSONParser.parse(file.extracting(range))
     } catch {
-      throw .invalidModel("in the header, \(error.message)")
+      throw .invalidModel("in the header, \(error.fault)")
     }
     guard case .object(let object) = header else { preconditionFailure("'{' begins an object") }
     entries.reserveCapacity(object.members.count)
@@ -247,9 +247,9 @@ struct SafetensorsHeader {
   private static func parseEntry(
     _ name: String, _ value: JSONValue, hasCounters: Bool
   ) throws(DermaFusionError) -> Entry {
-    let entry = "the header's entry for the tensor \(quoted(name))"
+    let entry: Sentence = "the header's entry for the tensor \(quoted(name))"
     guard case .object(let object) = value else { throw .invalidModel("\(entry) is not an object") }
-    func malformed(_ field: String, _ rule: String) -> DermaFusionError {
+    func malformed(_ field: String, _ rule: Sentence) -> DermaFusionError {
       .invalidModel("the tensor \(quoted(name)) has a malformed \(quoted(field)), which must be \(rule)")
     }
     func field(_ key: String) throws(DermaFusionError) -> JSONValue {
@@ -300,14 +300,14 @@ struct SafetensorsHeader {
   private func checkOffsets(dataSize: Int) throws(DermaFusionError) {
     var expectedBegin = 0
     for entry in entries {
-      func failure(_ rule: String) -> DermaFusionError {
+      func failure(_ rule: Sentence) -> DermaFusionError {
         .invalidModel("the tensor \(quoted(entry.name)) \(rule)")
       }
       guard entry.begin <= entry.end else {
         throw failure("begins at \(entry.begin) and ends before it, at \(entry.end)")
       }
       guard entry.begin == expectedBegin else {
-        let fault = entry.begin < expectedBegin ? "overlaps another" : "leaves a hole"
+        let fault: Sentence = entry.begin < expectedBegin ? "overlaps another" : "leaves a hole"
         throw failure("begins at \(entry.begin) and \(fault): it must begin at \(expectedBegin)")
       }
       guard let expectedBytes = Self.byteCount(entry) else {

@@ -31,7 +31,7 @@ package struct Architecture: Sendable {
   package static var names: [String] { all.map { $0.name } }
 
   /// Why a network cannot be computed in a precision; nil where it can.
-  static func refusal(of precision: Precision, _ name: String, _ list: OperationList) -> String? {
+  static func refusal(of precision: Precision, _ name: String, _ list: OperationList) -> Sentence? {
     if precision == .int8, !(efficientNets + mobileNetsV3).contains(where: { $0.name == name }) {
       return "int8 is for EfficientNet and MobileNetV3, and this network is \(name)"
     }
@@ -66,9 +66,10 @@ extension NetworkBuilder {
     let last = (configuration.fusion == nil ? classifier : "fusion.classifier") + ".weight"
     let (outputs, count) = (model.weights[last]?.shape.first, configuration.outputCount)
     if let outputs, outputs != count {
+      let found: Sentence = outputs == 1 ? "1 output" : "\(outputs) outputs"
+      let listed: Sentence = count == 1 ? "1 class" : "\(count) classes"
       throw .invalidModel(
-        "\(model.weights.name): the last layer \(quoted(last)) has \(outputs) \(outputs == 1 ? "output" : "outputs"), and config.json lists \(count) \(count == 1 ? "class" : "classes")"
-      )
+        "\(model.weights.name): the last layer \(quoted(last)) has \(found), and config.json lists \(listed)")
     }
   }
 
@@ -92,7 +93,7 @@ extension NetworkBuilder {
         size: size, padding: configuration.padding, normEpsilon: configuration.batchNormEpsilon,
         pooling: pooling))
     let stageCount = list.stageEnds.count
-    let rule = "an integer in 0...\(stageCount - 1)"
+    let rule: Sentence = "an integer in \(0)...\(stageCount - 1)"
     if let stage = configuration.abstention?.distance.stage, stage >= stageCount {
       throw .outOfRange(key: "abstention.distance.stage", value: "\(stage)", rule: rule)
     }
