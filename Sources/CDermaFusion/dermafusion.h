@@ -216,7 +216,9 @@ dermafusion_status dermafusion_classifier_close(dermafusion_classifier classifie
 
 /* Sets the language of the results that the classifier gives from then on: "en", as it begins, "de" or "fr". Another one is
    DERMAFUSION_INVALID_ARGUMENT and changes nothing. In another language than English, the JSON has `language` and
-   `disclaimerTranslation`; its `disclaimer` stays English. Errors of an image and of its patient are in the language too; all others are English. */
+   `disclaimerTranslation`; its `disclaimer` stays English. Errors of an image, its patient and the model are in the language
+   too; all others are English. 0 in the place of a classifier sets the language in which this process's classifiers begin
+   that are opened from then on, and that of the errors of opening. */
 dermafusion_status dermafusion_set_language(
     dermafusion_classifier classifier, const char *language, dermafusion_error *error);
 

@@ -57,7 +57,10 @@ private func open(
   target?.pointee = 0
   return status(error) { () throws(DermaFusionError) in
     guard let target else { throw .null("classifier") }
-    target.pointee = Handles.add(.classifier(try load(threadCount)))
+    let language = OpenClassifier.firstLanguage.withLock { $0 }
+    target.pointee = try language.wording { () throws(DermaFusionError) in
+      Handles.add(.classifier(try load(threadCount)))
+    }
   }
 }
 
@@ -74,10 +77,11 @@ public func setLanguage(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(DermaFusionError) in
-    let open = try Handles.classifier(classifier)
+    let target =
+      classifier == 0 ? OpenClassifier.firstLanguage : try Handles.classifier(classifier).language
     guard let name = try CText.read(language, "language") else { throw .null("language") }
     let chosen = try ImageRequest.language(named: name)
-    open.language.withLock { $0 = chosen }
+    target.withLock { $0 = chosen }
   }
 }
 

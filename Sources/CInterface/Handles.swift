@@ -72,8 +72,10 @@ struct Handles: Sendable {
 /// `@unchecked Sendable`: the texts are written before anyone else has the object, and freed with it.
 final class OpenClassifier: @unchecked Sendable {
   let classifier: Classifier
+  /// The language of the errors of opening, and of the classifiers that are opened from now on.
+  static let firstLanguage = Locked(Language.english)
   /// The language of results of requests that name none.
-  let language = Locked(Language.english)
+  let language = Locked(OpenClassifier.firstLanguage.withLock { $0 })
   private let classIDs: [UnsafeMutablePointer<CChar>]
 
   init(_ classifier: Classifier) {

@@ -48,7 +48,7 @@ package enum ExitStatus: Int32, Sendable {
 
 /// What a command works with: the terminal, and a loader of models.
 package struct Session: Sendable {
-  package let terminal: Terminal
+  package var terminal: Terminal
   /// Why the instruction set that the environment names is not available; `nil` if it is, or if none is named.
   package var instructionSetRefusal = Classifier.unavailableInstructionSet?.description
   /// Loads the model of a folder, also one without classes. A thread count of `nil` means one thread for each processor, a precision of `nil` the

@@ -67,7 +67,7 @@ enum InfoCommand: Command {
         let classifier = try session.classifier(path, arguments, needsClasses: false)
         report.models.append(ModelList.Model(name: name, folder: path, classifier: classifier))
       } catch {
-        session.terminal.report("\(error)")
+        session.terminal.report("\(String(describing: error))")
         hasFailed = true
       }
     }

@@ -37,7 +37,7 @@ package struct Tool: Sendable {
       // As in rg and uv: a reader that closes the pipe, such as head, has what it wanted.
       return .success
     } catch {
-      session.terminal.report("\(error)")
+      session.terminal.report("\(String(describing: error))")
       return .failure
     }
   }
@@ -67,10 +67,10 @@ package struct Tool: Sendable {
       case .version: return try show(DermaFusionVersion.current + "\n", on: terminal)
       case .arguments(let arguments):
         if command.runsNetwork, let refusal = session.instructionSetRefusal {
-          terminal.report(refusal)
+          terminal.report("\(refusal)")
           return .usage
         }
-        return try command.run(arguments, session: session)
+        return try run(command, arguments, session)
       }
     } catch let error as DermaFusionError where error.isUsage {
       let advice = "See '\(name) \(command.name) --help' for more information."
@@ -80,6 +80,19 @@ package struct Tool: Sendable {
         advice: error.code == .wrongWords
           ? "\(Help.usage(of: command, in: name, title: "Usage:"))\n  \(advice)" : advice)
       return .usage
+    }
+  }
+
+  /// Runs a command, whose failures are in the language of its `--language`.
+  private func run(
+    _ command: any Command.Type, _ arguments: ParsedArguments, _ session: Session
+  ) throws -> ExitStatus {
+    var session = session
+    session.terminal.language = arguments.value(of: CommandOption<Language>.language)
+    do {
+      return try command.run(arguments, session: session)
+    } catch let error as DermaFusionError {
+      throw error.worded(in: session.terminal.language)
     }
   }
 

@@ -265,6 +265,7 @@ import Testing
     }
     #expect(try words() == german)
     #expect(dermafusion_set_language(7, "de", &error) == DERMAFUSION_INVALID_HANDLE)
+    #expect(dermafusion_set_language(0, "xx", &error) == DERMAFUSION_INVALID_ARGUMENT)
   }
 
   @Test func aProgramOfAnOlderHeaderGetsTheMembersThatItKnows() throws {

@@ -62,6 +62,27 @@ import Testing
     #expect(wrong.status == .usage && wrong.errors.contains("'en', 'de' or 'fr'"), "\(wrong.errors)")
   }
 
+  /// The failures of a model and of an image, on standard error.
+  @Test func failuresAreInTheLanguage() throws {
+    folder.write("[]", to: "bad/config.json")
+    let (model, image) = (folder.path + "/bad", folder.write("nothing", to: "a.png"))
+    for (language, ofModel, ofImage) in [
+      ("en", #""the configuration" must be an object, and is an array"#, "not a PNG"),
+      ("de", "die Konfiguration muss ein Objekt sein und ist ein Array", "kein Bild in "),
+      ("fr", "la configuration doit être un objet, et est un tableau", "ce n’est pas une image "),
+    ] {
+      for command in ["classify", "gradcam", "report"] {
+        let output = folder.path + "/out"
+        let words = [command, image, "--language", language, "--quiet", "--output", output]
+        let refused = runTool(words: words + ["--model", model], loading: loadingFolders)
+        #expect(refused.status == .failure)
+        #expect(refused.errors == "Error: \(model)/config.json: \(ofModel)\n")
+        let failed = runTool(words: words, classifier: try Self.classifier.get())
+        #expect(failed.status == .failure && failed.errors.contains("a.png: \(ofImage)"), "\(failed.errors)")
+      }
+    }
+  }
+
   @Test func aTableNamesItsLanguageAndIsContinuedInIt() throws {
     let image = folder.write(pnm(), to: "a.ppm")
     for format in ["csv", "json"] {

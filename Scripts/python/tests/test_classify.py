@@ -461,3 +461,11 @@ def test_a_language_words_every_call_and_the_english_disclaimer_stands(small_mod
             Classifier(small_model, language=wrong)  # type: ignore[arg-type]
         with pytest.raises(dermafusion.DermaFusionError, match="is not one of en, de, fr"):
             german.classify(image, language=wrong)  # type: ignore[arg-type]
+    for language, missing, wrong in (
+        ("de", "Diesen Modellordner gibt es nicht", "muss ein Objekt sein"),
+        ("en", "there is no such model folder", "must be an object"),
+    ):
+        with pytest.raises(dermafusion.ModelNotFoundError, match=missing):
+            Classifier("none/of/these", language=language)
+        with pytest.raises(dermafusion.ModelError, match=wrong):
+            Classifier.from_bytes(b"[]", b"", language=language)

@@ -195,7 +195,7 @@ extension CommandOption where Value == Language {
     "language", of: Language.allCases, initial: .english,
     abstract: """
       Language of the sentences and labels. The disclaimer stands in English too. Names of classes are translated where the \
-      language has one for the class. Keys, notes and errors stay English.
+      language has one for the class. Keys and notes stay English, and so do errors that the language has no words for.
       """)
 }
 

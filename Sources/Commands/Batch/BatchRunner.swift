@@ -19,7 +19,7 @@ struct BatchRunner {
 
   /// Reports something that failed.
   mutating func fail(_ message: Sentence) {
-    terminal.report(message.description)
+    terminal.report(message)
     failures.append(message)
     summary.addFailure()
   }

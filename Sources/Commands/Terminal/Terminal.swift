@@ -1,3 +1,4 @@
+import DermaFusion
 import SystemModule
 
 /// Where a command reads and writes, and what it may ask about its surroundings: a value, so that tests can
@@ -19,6 +20,8 @@ package struct Terminal: Sendable {
   package let environment: @Sendable (String) -> String?
   /// Whether a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
   package var isStandardOutput: @Sendable (String) -> Bool = { _ in false }
+  /// The language of failures, where it has words for them.
+  package var language = Language.english
   /// The message after Ctrl-C; nil: none.
   package var setInterruptionMessage: @Sendable (String?) -> Void = { _ in }
   /// Today, as `2026-11-24`; empty where the output must not depend on it.
@@ -40,10 +43,10 @@ package struct Terminal: Sendable {
     LenientOutput(output: output) { $0.code == .closedOutput }
   }
 
-  /// Writes one failure to the errors, on one line whatever names and values it holds, then the advice if
+  /// Writes one failure to the errors in ``language``, on one line whatever names and values it holds, then the advice if
   /// there is any. A failure to do so is not reported: there is nowhere left to.
-  package func report(_ message: String, advice: String? = nil) {
-    let lines = ["Error: \(message.printable)", advice].compactMap { $0 }
+  package func report(_ message: Sentence, advice: String? = nil) {
+    let lines = ["Error: \(language.words(of: message).printable)", advice].compactMap { $0 }
     try? errors.write(Array((lines.joined(separator: "\n") + "\n").utf8))
   }
 

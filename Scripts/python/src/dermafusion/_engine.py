@@ -103,10 +103,17 @@ def _states(folder: Path) -> list[tuple[int, ...] | None]:
     return [_state(one / name) for one in folders for name in _FILES]
 
 
-def folder_engine(folder: str, threads: int) -> Engine:
+def _opened(library: _library.Library, language: object, name: str, *arguments: object) -> Engine:
+    """language: of the error if the model cannot be opened. The lock is held, because the library has one for all."""
+    library.call("set_language", 0, str(language).encode("utf-8", "replace"))
+    return Engine(library, library.make(name, *arguments))
+
+
+def folder_engine(folder: str, threads: int, language: object) -> Engine:
     """The engine of a folder: the one that is there where its files are the same.
 
     threads: that share the work of one image; 0: as many as the process may use.
+    language: of errors.
     """
     library = _library.library()
     real = Path(os.path.realpath(folder))
@@ -114,13 +121,15 @@ def folder_engine(folder: str, threads: int) -> Engine:
     with _lock:
         engine = _engines.get(key)
         if engine is None:
-            engine = Engine(library, library.make("open", os.fsencode(folder), threads))
+            engine = _opened(library, language, "open", os.fsencode(folder), threads)
             _engines[key] = engine
         return engine
 
 
-def memory_engine(configuration: bytes, weights: bytes, threads: int) -> Engine:
+def memory_engine(configuration: bytes, weights: bytes, threads: int, language: object) -> Engine:
     library = _library.library()
     # bytes are handed over as they are; ctypes keeps them while the call runs.
     texts = (ctypes.c_char_p(configuration), ctypes.c_char_p(weights))
-    return Engine(library, library.make("open_memory", texts[0], len(configuration), texts[1], len(weights), threads))
+    files = (texts[0], len(configuration), texts[1], len(weights))
+    with _lock:
+        return _opened(library, language, "open_memory", *files, threads)

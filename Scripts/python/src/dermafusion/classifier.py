@@ -31,7 +31,8 @@ class Classifier:
         its weights.
     threads: that share the work of one image, 1...1024; None: as many as the process may use. Results do not depend on
         it.
-    language: of `summary` and of heatmaps' pictures: "en", "de" or "fr". The disclaimer stands in English too.
+    language: of `summary`, of heatmaps' pictures and of errors of the model and of images: "en", "de" or "fr". The
+        disclaimer stands in English too.
 
     A process that was forked from one with a classifier is refused: start processes by multiprocessing's 'spawn'.
     """
@@ -45,13 +46,13 @@ class Classifier:
         if name is not None and "\0" in name:
             raise ArgumentError(f"the model {name!r} holds a zero byte", "Name a folder.")
         _input.thread_count(threads)
-        self._set(name, threads)
+        self._set(name, threads, language)
         self._open()
         self._language = self._chosen(language)
 
-    def _set(self, model: str | None, threads: int | None) -> None:
+    def _set(self, model: str | None, threads: int | None, language: str) -> None:
         self._model = model
-        self._language = "en"
+        self._language = "en" if language is None else language
         self._threads = threads
         self._is_in_memory = False
         self._is_closed = False
@@ -66,9 +67,9 @@ class Classifier:
             if not isinstance(value, bytes):
                 raise ArgumentError(f"a file of the model is of type {type(value).__name__}", "Give bytes.")
         made = cls.__new__(cls)
-        made._set(None, threads)
+        made._set(None, threads, language)
         made._is_in_memory = True
-        made._engine = _engine.memory_engine(configuration, weights, _input.thread_count(threads))
+        made._engine = _engine.memory_engine(configuration, weights, _input.thread_count(threads), made._language)
         made._language = made._chosen(language)
         return made
 
@@ -299,7 +300,7 @@ class Classifier:
         if self._engine is None:
             # One thread needs no weights of its own: the call says that it keeps to the calling one.
             count = _input.thread_count(self._threads)
-            self._engine = _engine.folder_engine(_folder(self._model), 0 if count == 1 else count)
+            self._engine = _engine.folder_engine(_folder(self._model), 0 if count == 1 else count, self._language)
         return self._engine
 
     @staticmethod
@@ -344,6 +345,5 @@ def _folder(model: str | None) -> str:
 def _reopen(model: str | None, threads: int | None, language: str = "en") -> Classifier:
     """Opens the model when it is first used: an error here would end a worker of a pool, which nobody is told of."""
     made = Classifier.__new__(Classifier)
-    made._set(model, threads)
-    made._language = language
+    made._set(model, threads, language)
     return made
