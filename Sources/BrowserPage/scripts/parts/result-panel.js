@@ -24,9 +24,10 @@ const SMALL_SIDE = 240;
  * @param {import('./heatmap.js').Options['request']} options.request a map
  * @param {import('./heatmap.js').Options['checked']} options.checked
  * @param {{decode: number, engine: number}} [options.milliseconds]
+ * @param {Node} options.words the fields for the name and the note
  * @param {(Node | null)[]} options.beside what stands under the picture and the figures
  */
-export function resultPanel({ scanOf, photograph, request, checked, milliseconds, beside }) {
+export function resultPanel({ scanOf, photograph, request, checked, milliseconds, words, beside }) {
   const scan = scanOf();
   const { result, classes, square } = scan;
   /** @type {import('./report.js').ReportMap | null} */
@@ -67,6 +68,7 @@ export function resultPanel({ scanOf, photograph, request, checked, milliseconds
           unreliable(result), bars(result, classes), setSentence(result, classes)),
         h('section', { class: 'card stack', 'aria-label': effectTitle(result) },
           h('h2', {}, effectTitle(result)), metadataList(result.metadata), effect)),
+      h('div', { class: 'result-notes' }, words),
       h('div', { class: 'result-rest stack wide' }, ...beside,
         h('details', { class: 'card' }, h('summary', {}, t('result.more')), modelFacts(scan, { milliseconds })))),
   };

@@ -90,7 +90,7 @@ export async function recordView(id) {
   const names = [...new Set(rows.map(({ lesion }) => lesion).filter(Boolean))];
   const panel = resultPanel({
     scanOf: () => scan, photograph: stored?.canvas ?? null, request: ask.map, checked: (lesionClass, trust) => keepTrust(scan, lesionClass, trust, say),
-    beside: [stored && whatIf(scan, ask.probabilities), wordFields(kept.first, kept.typing, { names, left: kept.store, rows: 4 }, timeLine)],
+    beside: [stored && whatIf(scan, ask.probabilities)], words: wordFields(kept.first, kept.typing, { names, left: kept.store, rows: 4 }, timeLine),
   });
   const isOther = app.description && app.description.model.sha256 !== scan.result.model.sha256;
   const again = blob && h('button', { class: 'button', onclick: () => kept.store().then(() => correct(scan, blob)) }, icon('pencil'), t('record.again'));

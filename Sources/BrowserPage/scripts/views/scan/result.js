@@ -63,8 +63,7 @@ export function result(work) {
     checked: (lesionClass, trust) => store.apply(mapChecked, run, lesionClass, trust),
     beside: [h('details', { class: 'card', open: isStale(work) }, h('summary', {}, t('result.change')),
       metadataForm(app.description, work.metadata, (metadata, valid) => store.apply(entered, { metadata, valid }))),
-    whatIf(scan, ask.probabilities),
-    wordFields(work, (words) => store.apply(wrote, words), {})],
+    whatIf(scan, ask.probabilities)], words: wordFields(work, (words) => store.apply(wrote, words), {}),
   });
   const bar = actionBar(t('result.actions'), next, update, panel.report, save);
   // The map first: it costs nothing more, what the metadata did costs another run of the network.
