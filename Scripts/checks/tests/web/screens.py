@@ -72,7 +72,7 @@ def before_the_result(on, words):
     age.fill("70")
     page.locator(".site-list input[value='face']").check()
     hold_messages(page)
-    page.locator(".actions .primary").click()
+    button(on, words("scan.analyse")).click()
     page.locator(".waiting").wait_for()
     yield "working"
     button(on, words("common.cancel")).click()
@@ -82,7 +82,7 @@ def before_the_result(on, words):
 def around_the_result(on, words):
     page = on.page
     page.locator(".metadata-form").wait_for()
-    page.locator(".actions .primary").click()
+    button(on, words("scan.analyse")).click()
     page.wait_for_selector(".heatmap figcaption p")
     page.locator(".result .table").wait_for()
     for details in page.locator("details.card > summary").all():
@@ -115,7 +115,7 @@ def around_the_result(on, words):
     page.locator(".crop-stage").wait_for()
     page.locator(".actions .primary").click()
     page.locator(".metadata-form").wait_for()
-    page.locator(".actions .primary").click()
+    button(on, words("scan.analyse")).click()
     page.wait_for_selector(".heatmap figcaption p")
     yield "abstention"
     button(on, words("result.save")).click()

@@ -247,8 +247,8 @@ def test_no_field_is_remembered_by_the_browser(visit):
 def test_the_way_on_is_in_sight_on_a_phone(visit):
     on = visit(viewport={"width": 360, "height": 640})
     on.open_image(FIXTURES / "phantom_brown.jpg")
-    for shown in (".crop-stage", ".metadata-form"):
-        on.page.locator(shown).wait_for()
+    for shown in (".crop-stage", ".age-number", ".choices.inline", ".body-stage"):
+        expect(on.page.locator(shown)).to_be_in_viewport(ratio=0.9 if shown == ".body-stage" else 0)
         way = on.page.locator(".actions .primary")
         expect(way, shown).to_be_in_viewport(ratio=1)
         way.click()

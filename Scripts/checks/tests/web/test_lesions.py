@@ -339,7 +339,7 @@ def test_rows_come_in_the_order_that_a_person_wants(visit):
     page.get_by_label("Order").select_option("By name")
     expect(names).to_have_text(["ear", own, "spot 9", "spot 10"])
     page.get_by_label("Order").select_option("Highest risk first")
-    assert [name for name in names.all_inner_texts() if name != own] == ["spot 9", "spot 10", "ear"]
+    assert [name for name in names.all_text_contents() if name != own] == ["spot 9", "spot 10", "ear"]
     expect(page.get_by_role("status").filter(has_text="scans")).to_have_text("4 scans")
     # The order outlives a look at one of them.
     page.locator("a.scan-card").first.click()

@@ -143,8 +143,10 @@ export function bodyMap(sites, site, changed) {
 
   draw();
   describe('');
-  return h('fieldset', { class: 'stack' },
-    h('legend', { class: 'label' }, t('metadata.site')),
-    h('div', { class: 'body-map' },
-      h('div', { class: 'body-side' }, sides, stage, caption), list));
+  const both = h('div', { class: 'body-map' }, h('div', { class: 'body-side' }, sides, stage, caption), list);
+  // For phones, where the list lies beside the body, out of sight.
+  const other = h('button', { type: 'button', class: 'button plain other-way', onclick: () => both.scrollTo({ left: isAtList() ? 0 : both.clientWidth }) }, t('body.list'));
+  const isAtList = () => both.scrollLeft > both.clientWidth / 2;
+  both.addEventListener('scroll', () => { other.textContent = t(isAtList() ? 'body.map' : 'body.list'); });
+  return h('fieldset', { class: 'stack' }, h('legend', { class: 'label' }, t('metadata.site')), other, both);
 }

@@ -58,14 +58,32 @@ export function details(work) {
     if (!store.state.work?.running) analyse();
   } }, icon('scan'), t('scan.analyse'));
   tell(work.metadata);
+  const form = metadataForm(app.description, work.metadata, (metadata, valid) => {
+    store.apply(entered, { metadata, valid });
+    start.disabled = !valid;
+    tell(metadata);
+  });
+  // On a phone the styles put the questions side by side, and one at a time fills the screen.
+  form.classList.add('questions');
+  const question = () => Math.round(form.scrollLeft / form.clientWidth);
+  const turn = (/** @type {number} */ to) => {
+    form.scrollIntoView();
+    form.scrollTo({ left: to * form.clientWidth });
+    form.children[to].querySelector('input')?.focus({ preventScroll: true });
+  };
+  const next = h('button', { class: 'button primary', onclick: () => turn(question() + 1) }, t('common.next'), icon('forward'));
+  const mark = () => {
+    const isLast = form.scrollLeft + form.clientWidth > form.scrollWidth - 2;
+    if (isLast) next.remove();
+    else if (!next.isConnected) bar.append(next);
+    start.classList.toggle('primary', isLast);
+  };
+  const bar = actionBar(t('scan.progress'),
+    h('button', { class: 'button', onclick: () => (question() > 0 ? turn(question() - 1) : go('scan/review')) }, icon('back'), t('common.back')), start);
+  form.addEventListener('scroll', mark);
+  new ResizeObserver(mark).observe(form);
   return { content: h('div', { class: 'stack wide' }, progress('details'),
     h('div', { class: 'stack close measure' }, h('h1', {}, t('metadata.title')), h('p', { class: 'soft' }, t('metadata.lead'))),
     app.description && !app.description.metadataUsed ? message('notice', t('metadata.unused')) : null,
-    h('div', { class: 'card' }, metadataForm(app.description, work.metadata, (metadata, valid) => {
-      store.apply(entered, { metadata, valid });
-      start.disabled = !valid;
-      tell(metadata);
-    })), hint,
-    actionBar(t('scan.progress'),
-      h('button', { class: 'button', onclick: () => go('scan/review') }, icon('back'), t('common.back')), start)) };
+    h('div', { class: 'card' }, form), hint, bar) };
 }
