@@ -44,6 +44,7 @@ extension Tool {
 
   /// Runs what the process's own command line asks for, and ends the process.
   package static func main() -> Never {
+    FreshPages.keepFreed()
     // Before anything else takes memory: want of it is told too.
     let terminal = Terminal.system()
     if DecodingProcess.isAsked(Program.words) {

@@ -1,3 +1,4 @@
+import CBuiltins
 import CLibrary
 
 /// Float32 storage on a 64-byte boundary, zero at first: a cache line, and the widest vector.
@@ -128,6 +129,15 @@ package enum FreshPages {
     #if os(Linux)
       // MADV_POPULATE_WRITE, since Linux 5.14. Before, the pages come one by one.
       _ = unsafe madvise(part.baseAddress, part.count, 23)
+    #endif
+  }
+
+  /// Keeps what the program frees, up to 64 MB, for what it allocates next. A batch takes the same memory for each image, and
+  /// the C library would give it back to the system each time: of the shipped model's time in 8 bits, 6 %. For a whole
+  /// program only, whose memory is its own.
+  package static func keepFreed() {
+    #if canImport(Glibc)
+      keep_freed_memory(32 << 20, 64 << 20)
     #endif
   }
 
