@@ -136,14 +136,42 @@ package struct ProductKernels: Sendable {
   package let multiply: @Sendable (MatrixProduct) -> Void
   /// Computes a ``PackingPass``; nil where a word is a Float32.
   package let pack: (@Sendable (PackingPass) -> Void)?
+  /// Nil where no instruction adds up the products of four bytes of any weights.
+  package let windows: Windows?
+
+  /// A depthwise convolution of levels from 0 to 255 and weights of 8 bits, four pixels of a row at a time.
+  package struct Windows: Sendable {
+    /// Makes the words of a row.
+    package let pack: @Sendable (LevelWindowPass) -> Void
+    /// Computes an output row from rows of words, padding included, of windows that ``takes(kernelSize:stride:)``.
+    ///
+    /// The weight is words of four taps, `[kernelSize, 4 / stride, 2, weightStride]`: of an output whose first pixel is byte
+    /// `output * stride` of a word, the taps on that word and on the next, zeros elsewhere. The bias is Int32. There are
+    /// neither sums nor an activation.
+    package let computeRow: @Sendable (DepthwiseRow) -> Void
+
+    package init(
+      pack: @escaping @Sendable (LevelWindowPass) -> Void,
+      computeRow: @escaping @Sendable (DepthwiseRow) -> Void
+    ) {
+      self.pack = pack
+      self.computeRow = computeRow
+    }
+
+    /// Whether there are kernels for a window.
+    package static func takes(kernelSize: Int, stride: Int) -> Bool {
+      [3, 5].contains(kernelSize) && [1, 2].contains(stride)
+    }
+  }
 
   package init(
     valuesPerWord: Int, levelOffset: Int = 0, multiply: @escaping @Sendable (MatrixProduct) -> Void,
-    pack: (@Sendable (PackingPass) -> Void)?
+    pack: (@Sendable (PackingPass) -> Void)?, windows: Windows? = nil
   ) {
     self.valuesPerWord = valuesPerWord
     self.levelOffset = levelOffset
     self.multiply = multiply
     self.pack = pack
+    self.windows = windows
   }
 }

@@ -53,6 +53,32 @@ package struct DepthwiseRow {
   }
 }
 
+/// The arguments of a packing of levels for ``ProductKernels/Windows``: of the levels of a row, which are floats, those of
+/// four pixels become the bytes of a word. Word `k` has pixels `4k ...`, the first one lowest, and lies where pixel `k` did.
+package struct LevelWindowPass {
+  /// The row's first pixel, padding included; levels are read and words written here.
+  package var row: UnsafeMutablePointer<Float>
+  /// Floats from one pixel to the next.
+  package var pixelStride: Int
+  /// Pixels of the row, padding included.
+  package var width: Int
+  /// The pixels that hold levels. The others count as 0, whatever they hold.
+  package var levels: Range<Int>
+  /// Channels, whole vectors.
+  package var channelCount: Int
+
+  package init(
+    @_nonEphemeral row: UnsafeMutablePointer<Float>, pixelStride: Int, width: Int, levels: Range<Int>,
+    channelCount: Int
+  ) {
+    self.row = row
+    self.pixelStride = pixelStride
+    self.width = width
+    self.levels = levels
+    self.channelCount = channelCount
+  }
+}
+
 /// The arguments of the max pooling kernel: one output row.
 ///
 /// `output[x, c] = max over ky, kx of rows[ky][x * stride + kx - padLeft, c]`, where pixels outside the row, and rows that

@@ -31,6 +31,9 @@ import Testing
       height: 12, width: 12, inputs: 8, channels: 120, outputs: 17,
       window: Window(kernelSize: 5, padding: .symmetric(2))),
     Case(
+      height: 6, width: 11, inputs: 4, channels: 33, outputs: 6,
+      window: Window(kernelSize: 3, padding: .symmetric(0))),
+    Case(
       height: 13, width: 24, inputs: 7, channels: 72, outputs: 24,
       window: Window(kernelSize: 5, stride: 2, padding: .same)),
     Case(

@@ -13,6 +13,8 @@ package struct DepthwiseConvolution2D: Sendable {
 
   let weight: AlignedBuffer
   private let bias: AlignedBuffer
+  /// How words of four levels are computed with, where the rows hold these; nil where they hold floats.
+  let windows: ProductKernels.Windows?
 
   /// - Parameters:
   ///   - weight: `[channels, 1, kernelSize, kernelSize]`, PyTorch's layout.
@@ -25,12 +27,54 @@ package struct DepthwiseConvolution2D: Sendable {
     self.window = window
     self.activation = activation
     self.kernels = kernels
+    windows = nil
     let stride = channels.roundedUp(toMultipleOf: kernels.vectorWidth)
     self.weight = AlignedBuffer(count: taps * stride)
     self.bias = AlignedBuffer(count: stride)
     for channel in 0..<channels {
       self.bias.pointer[channel] = bias[channel]
       for tap in 0..<taps { self.weight.pointer[tap * stride + channel] = weight[channel * taps + tap] }
+    }
+  }
+
+  /// A convolution of levels from 0 to 255, whose outputs are the sums. The rows of its input are words of four levels, see
+  /// ``ProductKernels/Windows``.
+  ///
+  /// - Parameters:
+  ///   - levels: `[channels, kernelSize * kernelSize]`.
+  ///   - bias: `[channels]`. No sum leaves the whole numbers that a float holds.
+  ///   - window: One that the kernels take.
+  init(
+    levels: [Int8], bias: [Int32], window: Window, windows: ProductKernels.Windows, kernels: KernelSet
+  ) {
+    let (size, stride) = (window.kernelSize, window.stride)
+    precondition(
+      levels.count == bias.count * size * size
+        && ProductKernels.Windows.takes(kernelSize: size, stride: stride),
+      "\(levels.count) levels for \(bias.count) channels of \(size)x\(size) taps, stride \(stride)")
+    channels = bias.count
+    self.window = window
+    activation = .identity
+    self.kernels = kernels
+    self.windows = windows
+    let padded = channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let outputs = 4 / stride
+    weight = AlignedBuffer(count: size * outputs * 2 * padded)
+    self.bias = AlignedBuffer(count: padded)
+    let bytes = UnsafeMutableRawPointer(weight.pointer)
+    for channel in 0..<channels {
+      UnsafeMutableRawPointer(self.bias.pointer + channel).storeBytes(of: bias[channel], as: Int32.self)
+      for row in 0..<size {
+        for output in 0..<outputs {
+          for column in 0..<size {
+            let (part, byte) = (output * stride + column).quotientAndRemainder(dividingBy: 4)
+            let word = ((row * outputs + output) * 2 + part) * padded + channel
+            bytes.storeBytes(
+              of: levels[(channel * size + row) * size + column], toByteOffset: 4 * word + byte,
+              as: Int8.self)
+          }
+        }
+      }
     }
   }
 
@@ -50,14 +94,19 @@ package struct DepthwiseConvolution2D: Sendable {
     channelRange: Range<Int>, output: UnsafeMutablePointer<Float>, outputPixelStride: Int,
     outputWidth: Int, sums: UnsafeMutablePointer<Float>?, activation: Activation? = nil
   ) {
-    kernels.depthwiseRow(
-      DepthwiseRow(
-        rows: rows, inputPixelStride: inputPixelStride, inputWidth: inputWidth, output: output,
-        outputPixelStride: outputPixelStride, outputWidth: outputWidth,
-        weight: UnsafePointer(weight.pointer + channelRange.lowerBound), weightStride: paddedChannels,
-        bias: UnsafePointer(bias.pointer + channelRange.lowerBound), sums: sums,
-        kernelSize: window.kernelSize, stride: window.stride, padLeft: padLeft,
-        channelCount: channelRange.count, activation: activation ?? self.activation))
+    let row = DepthwiseRow(
+      rows: rows, inputPixelStride: inputPixelStride, inputWidth: inputWidth, output: output,
+      outputPixelStride: outputPixelStride, outputWidth: outputWidth,
+      weight: UnsafePointer(weight.pointer + channelRange.lowerBound), weightStride: paddedChannels,
+      bias: UnsafePointer(bias.pointer + channelRange.lowerBound), sums: sums,
+      kernelSize: window.kernelSize, stride: window.stride, padLeft: padLeft,
+      channelCount: channelRange.count, activation: activation ?? self.activation)
+    if let windows {
+      precondition(padLeft == 0 && sums == nil, "words of levels with \(padLeft) pixels of padding left out")
+      windows.computeRow(row)
+    } else {
+      kernels.depthwiseRow(row)
+    }
   }
 }
 

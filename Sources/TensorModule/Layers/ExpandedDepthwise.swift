@@ -154,7 +154,10 @@ package struct DepthwisePlan: Sendable, Equatable {
     let width = depthwise.kernels.vectorWidth
     let layout = PanelLayout(columnCount: depthwise.channels, vectorWidth: width)
     let sides =
-      isExpanded ? RowRing.Sides(input, window: window, rowTile: depthwise.kernels.rowTile) : .none
+      isExpanded
+      ? RowRing.Sides(
+        input, window: window, rowTile: depthwise.kernels.rowTile, isRequired: depthwise.windows != nil)
+      : .none
     let ringWidth = sides.before + input.width + sides.after
     // A ring of the window and two more steps, as wide in channels as the cache allows.
     let leastRows = min(window.kernelSize + 2 * window.stride, input.height)
@@ -286,11 +289,13 @@ struct RowRing {
     ///
     /// With zeros at its sides, each row is a product of its own. That costs more than edges do in two cases. The kernel's
     /// tiles may not fit the width, so that the last one computes some pixels again. Or the row is so wide that few outputs
-    /// lie at its edges. In both cases there are no zeros.
-    init(_ input: FeatureShape, window: Window, rowTile: Int) {
+    /// lie at its edges. In both cases there are no zeros, unless they are required.
+    init(_ input: FeatureShape, window: Window, rowTile: Int, isRequired: Bool) {
       let resolved = window.resolve(height: input.height, width: input.width)
       let end = (resolved.width - 1) * window.stride + window.kernelSize
-      let pays = input.width <= 64 && input.width.roundedUp(toMultipleOf: rowTile) * 16 <= input.width * 17
+      let pays =
+        isRequired
+        || input.width <= 64 && input.width.roundedUp(toMultipleOf: rowTile) * 16 <= input.width * 17
       self.init(
         before: pays ? resolved.left : 0, after: pays ? max(end - resolved.left - input.width, 0) : 0)
     }

@@ -3,9 +3,9 @@ package import SystemModule
 
 /// A depthwise convolution of levels, after a 1x1 convolution where there is one.
 ///
-/// Its sums are those of floats that are whole numbers below 2^24, which are exact: the same kernels as without quantisation
-/// give them, in whatever order. ReLU6 is a clamp to the levels 0...255, before and after. Other activations are computed in
-/// a fixed order, and the levels before are fine ones.
+/// Its sums are whole numbers below 2^24, which floats hold: the same kernels as without quantisation give them, in whatever
+/// order. ReLU6 is a clamp to the levels 0...255, before and after, and an instruction may multiply them as bytes. Other
+/// activations are computed in a fixed order, and the levels before are fine ones.
 package struct QuantizedDepthwise: Sendable {
   /// The 1x1 convolution before, or nil; with ReLU6 its matrix makes levels of `input`.
   package let expansion: Convolution2D?
@@ -50,9 +50,16 @@ package struct QuantizedDepthwise: Sendable {
     self.input = input
     self.output = output
     self.activation = activation
-    depthwise = DepthwiseConvolution2D(
-      weight: weight.levels.map { Float($0) }, bias: biases.map { Float($0) }, window: window,
-      activation: .identity, kernels: kernels)
+    if !isFine, let windows = kernels.products.int8.windows,
+      ProductKernels.Windows.takes(kernelSize: window.kernelSize, stride: window.stride)
+    {
+      depthwise = DepthwiseConvolution2D(
+        levels: weight.levels, bias: biases, window: window, windows: windows, kernels: kernels)
+    } else {
+      depthwise = DepthwiseConvolution2D(
+        weight: weight.levels.map { Float($0) }, bias: biases.map { Float($0) }, window: window,
+        activation: .identity, kernels: kernels)
+    }
     scales = AlignedBuffer(count: depthwise.paddedChannels)
     for (channel, scale) in weight.sumScale(of: input).enumerated() {
       scales.pointer[channel] = isFine ? scale : Float(Double(scale) / Double(output.scale))
@@ -144,10 +151,32 @@ package struct QuantizedDepthwise: Sendable {
       guard let expansion, words.shape == plan.input else {
         preconditionFailure("levels of \(words.shape) where \(plan.input) was planned")
       }
-      // With ReLU6 the step of the levels is part of the matrix, and the clamp is the activation.
-      return activation == .relu6
-        ? expansion.matrix.rows(of: words, activation: .identity, levels: .bytes)
-        : expansion.matrix.rows(of: words, activation: activation, levels: .fine(scale: self.input.scale))
+      guard activation == .relu6 else {
+        return expansion.matrix.rows(
+          of: words, activation: activation, levels: .fine(scale: self.input.scale))
+      }
+      // The step of the levels is part of the matrix, and the clamp is the activation.
+      let rows = expansion.matrix.rows(of: words, activation: .identity, levels: .bytes)
+      return depthwise.windows.map { packed(rows, by: $0, plan) } ?? rows
+    }
+  }
+
+  /// Rows of levels as words of four.
+  private func packed(
+    _ source: RowSource, by windows: ProductKernels.Windows, _ plan: DepthwisePlan
+  ) -> RowSource {
+    guard case .expanded(let layout, let vectorWidth, let expand) = source else { return source }
+    let (before, after) = (plan.ringSides.before, plan.ringSides.after)
+    return .expanded(layout, vectorWidth: vectorWidth) { rows in
+      expand(rows)
+      let first = rows.output + 2 * vectorWidth * rows.panels.lowerBound - before * rows.pixelStride
+      for run in 0..<rows.runCount {
+        windows.pack(
+          LevelWindowPass(
+            row: first + run * rows.runStride, pixelStride: rows.pixelStride,
+            width: before + rows.pixelCount + after, levels: before..<before + rows.pixelCount,
+            channelCount: rows.pixelStride))
+      }
     }
   }
 }

@@ -18,7 +18,7 @@ enum Int8Elements: ProductElements {
 package func int8Product() -> ProductKernels {
   ProductKernels(
     valuesPerWord: valuesPerWord, levelOffset: levelOffset, multiply: { multiply($0, Int8Elements.self) },
-    pack: { packInt8($0) })
+    pack: { packInt8($0) }, windows: levelWindows())
 }
 
 // A word holds the values of a few steps of the depth: four bytes if an instruction multiplies bytes, otherwise two
