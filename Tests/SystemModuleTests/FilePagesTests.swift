@@ -50,4 +50,32 @@ import Testing
       #expect(pages.copied == content)
     }
   }
+
+  /// One reader holds the pieces back, the other is already at the end.
+  @Test func aReaderByPartsWaitsForTheOneInOrder() throws {
+    try withPages { pages in
+      let (isAtPiece, goesOn, isDone) = (Semaphore(), Semaphore(), Semaphore())
+      let hasReleased = Atomic(false)
+      BackgroundThread.start {
+        pages.forEachPiece { _ in
+          isAtPiece.signal()
+          goesOn.wait()
+        }
+      }
+      isAtPiece.wait()
+      BackgroundThread.start {
+        pages.release(4_500_000..<9_000_000)
+        hasReleased.store(true, ordering: .releasing)
+        isDone.signal()
+      }
+      goesOn.signal()
+      isAtPiece.wait()
+      // Long enough for a release that does not wait.
+      Thread.sleep(forTimeInterval: 0.05)
+      let isEarly = hasReleased.load(ordering: .acquiring)
+      #expect(!isEarly, "4.5 MB wait for a reader that has passed 4.2 MB")
+      for _ in 0..<8 { goesOn.signal() }
+      isDone.wait()
+    }
+  }
 }

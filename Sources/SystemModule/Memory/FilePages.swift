@@ -19,7 +19,15 @@ import CLibrary
     var passed = 0
     /// Parts that the other has read, and the first has not.
     var waiting: [Range<Int>] = []
+    /// Whether the reader in order is at work.
+    var isInOrder = false
+    /// Readers by parts that wait for it.
+    var stopped = 0
+
+    var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.count } }
   }
+
+  private let piecePassed = Semaphore()
 
   package init(_ bytes: [UInt8]) {
     unsafe self.bytes = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -85,27 +93,48 @@ import CLibrary
   /// ``release(_:)``.
   package func forEachPiece(_ body: (Span<UInt8>) -> Void) {
     withBytes { content in
+      progress.withLock { $0.isInOrder = true }
+      defer { pass(content.count, isEnd: true) }
       for start in stride(from: 0, to: content.count, by: Self.pieceByteCount) {
         let end = min(start + Self.pieceByteCount, content.count)
         body(content.extracting(start..<end))
-        progress.withLock { progress in
-          progress.passed = max(progress.passed, end)
-          progress.waiting.removeAll { part in
-            guard part.upperBound <= end else { return false }
-            discard(part)
-            return true
-          }
-        }
+        pass(end, isEnd: false)
       }
     }
   }
 
+  /// Gives the parts back that lie before a place, and lets go on who waits for that.
+  private func pass(_ end: Int, isEnd: Bool) {
+    let stopped = progress.withLock { progress in
+      progress.passed = max(progress.passed, end)
+      progress.waiting.removeAll { part in
+        guard part.upperBound <= end else { return false }
+        discard(part)
+        return true
+      }
+      if isEnd { progress.isInOrder = false }
+      defer { progress.stopped = 0 }
+      return progress.stopped
+    }
+    for _ in 0..<stopped { piecePassed.signal() }
+  }
+
   /// Takes leave of a part, which only ``forEachPiece(_:)`` may still read, and only once: its memory goes back to the
-  /// system as soon as that has passed it. Anybody else would read zeros.
+  /// system as soon as that has passed it. Anybody else would read zeros. Where that is far behind, this waits for it: what is
+  /// made of the parts would take memory beside them.
   package func release(_ part: Range<Int>) {
     guard part.count >= Self.releasedByteCount else { return }
     progress.withLock { progress in
       if progress.passed >= part.upperBound { discard(part) } else { progress.waiting.append(part) }
+    }
+    while mustWait() { piecePassed.wait() }
+  }
+
+  private func mustWait() -> Bool {
+    progress.withLock { progress in
+      let isFarBehind = progress.isInOrder && progress.waitingByteCount > Self.waitingByteCount
+      if isFarBehind { progress.stopped += 1 }
+      return isFarBehind
     }
   }
 
@@ -117,6 +146,8 @@ import CLibrary
   }
 
   private static let pieceByteCount = 1 << 22
+  /// Bytes of parts that wait.
+  private static let waitingByteCount = 1 << 22
   /// Smaller parts are not worth a call of the system.
   private static let releasedByteCount = 1 << 18
 
