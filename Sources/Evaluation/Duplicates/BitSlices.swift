@@ -54,17 +54,24 @@ struct BitSlices {
     // The digits of the distances, the ones first.
     var (ones, twos, fours) = (Lanes.zero, Lanes.zero, Lanes.zero)
     var (eights, sixteens, thirtyTwos, sixtyFours) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
-    var bit = 0
     func difference(_ index: Int) -> Lanes { slices[first + bits[index]] ^ flips[index] }
-    while bit + 4 <= bits.count {
+    /// Adds four bits, and returns what is carried to the fours.
+    func four(_ bit: Int) -> Lanes {
       let low = add(&ones, difference(bit), difference(bit + 1))
       let high = add(&ones, difference(bit + 2), difference(bit + 3))
-      carry(add(&twos, low, high), &fours, &eights, &sixteens, &thirtyTwos, &sixtyFours)
-      bit += 4
+      return add(&twos, low, high)
+    }
+    var bit = 0
+    while bit + 16 <= bits.count {
+      let low = add(&fours, four(bit), four(bit + 4))
+      let high = add(&fours, four(bit + 8), four(bit + 12))
+      carry(add(&eights, low, high), &sixteens, &thirtyTwos, &sixtyFours)
+      bit += 16
     }
     while bit < bits.count {
       let two = add(&ones, difference(bit), .zero)
-      carry(add(&twos, two, .zero), &fours, &eights, &sixteens, &thirtyTwos, &sixtyFours)
+      let eight = add(&fours, add(&twos, two, .zero), .zero)
+      carry(add(&eights, eight, .zero), &sixteens, &thirtyTwos, &sixtyFours)
       bit += 1
     }
     var (less, equal) = (Lanes.zero, Lanes(repeating: .max))
@@ -95,18 +102,13 @@ struct BitSlices {
     return carried
   }
 
-  /// Adds a bit to the digits from the fours on.
+  /// Adds a bit to the digits from the sixteens on.
   @inline(__always)
   private static func carry(
-    _ bit: Lanes, _ fours: inout Lanes, _ eights: inout Lanes, _ sixteens: inout Lanes,
-    _ thirtyTwos: inout Lanes, _ sixtyFours: inout Lanes
+    _ bit: Lanes, _ sixteens: inout Lanes, _ thirtyTwos: inout Lanes, _ sixtyFours: inout Lanes
   ) {
-    let eight = fours & bit
-    fours ^= bit
-    let sixteen = eights & eight
-    eights ^= eight
-    let thirtyTwo = sixteens & sixteen
-    sixteens ^= sixteen
+    let thirtyTwo = sixteens & bit
+    sixteens ^= bit
     sixtyFours ^= thirtyTwos & thirtyTwo
     thirtyTwos ^= thirtyTwo
   }

@@ -47,10 +47,7 @@ package struct Fingerprint: Sendable, Equatable {
 
   /// As it would be if the picture were turned or mirrored.
   func turned(_ turn: Int) -> Fingerprint {
-    let places = Turn.places(grid: Self.grid)[turn]
-    let isSet = Self.cells(fine)
-    return Fingerprint(
-      coarse: Turn.turned(coarse, turn), fine: Self.fineWords(places.map { isSet[$0] ? 1 : -1 }))
+    Fingerprint(coarse: Turn.turned(coarse, turn), fine: Turn.turned(fine, turn))
   }
 
   // MARK: - Bits
@@ -68,22 +65,18 @@ package struct Fingerprint: Sendable, Equatable {
 
   /// - Parameter isSet: true if a cell's bit is 1.
   static func words<Value>(_ values: [Value], isSet: (Value) -> Bool) -> SIMD4<UInt64> {
+    let places = places
     var words = SIMD4<UInt64>.zero
-    for (bit, place) in places.enumerated() where isSet(values[place]) {
-      words[bit / 64] |= 1 << UInt64(bit % 64)
+    for index in 0..<places.count / 64 {
+      var word: UInt64 = 0
+      for bit in 0..<64 { word |= (isSet(values[places[64 * index + bit]]) ? 1 : 0) << UInt64(bit) }
+      words[index] = word
     }
     return words
   }
 
   static func word(_ values: [Float]) -> UInt64 {
     values.enumerated().reduce(0) { $1.element > 0 ? $0 | 1 << UInt64($1.offset) : $0 }
-  }
-
-  /// The cells of the fine grid; those without a bit are false.
-  static func cells(_ words: SIMD4<UInt64>) -> [Bool] {
-    var cells = [Bool](repeating: false, count: grid * grid)
-    for (bit, place) in places.enumerated() { cells[place] = words[bit / 64] >> UInt64(bit % 64) & 1 == 1 }
-    return cells
   }
 }
 
@@ -107,22 +100,24 @@ enum Turn {
     return turned
   }
 
-  /// The bits of the coarse grid that a turn makes these.
-  static func back(_ word: UInt64, _ turn: Int) -> UInt64 {
-    var back: UInt64 = 0
-    for (place, source) in coarse[turn].enumerated() {
-      back |= (word >> UInt64(place) & 1) << UInt64(source)
+  /// The bits of the fine grid, turned.
+  static func turned(_ words: SIMD4<UInt64>, _ turn: Int) -> SIMD4<UInt64> {
+    let sources = fineSources[turn]
+    var turned = SIMD4<UInt64>.zero
+    for index in 0..<sources.count / 64 {
+      var word: UInt64 = 0
+      for bit in 0..<64 {
+        let source = sources[64 * index + bit]
+        word |= (words[source / 64] >> UInt64(source % 64) & 1) << UInt64(bit)
+      }
+      turned[index] = word
     }
-    return back
+    return turned
   }
 
-  /// The same of the fine grid.
-  static func back(_ words: SIMD4<UInt64>, _ turn: Int) -> SIMD4<UInt64> {
-    var back = SIMD4<UInt64>.zero
-    for (bit, source) in fineSources[turn].enumerated() {
-      back[source / 64] |= (words[bit / 64] >> UInt64(bit % 64) & 1) << UInt64(source % 64)
-    }
-    return back
+  /// For each turn the one that undoes it.
+  static let inverses: [Int] = coarse.map { turn in
+    coarse.firstIndex { other in turn.indices.allSatisfy { other[turn[$0]] == $0 } }!
   }
 
   /// For each turn the bit from which each bit of a turned fingerprint comes.

@@ -59,14 +59,14 @@ package struct FingerprintIndex: Sendable {
     _ directions: [Direction] = [.contained, .containing], turnsCutouts: Bool = true
   ) -> [Match] {
     if picture.fingerprint == nil { return [] }
-    let sums = ThumbnailSums(picture.thumbnail)
+    let probes = Probes(ThumbnailSums(picture.thumbnail))
     var best: [Int: Match] = [:]
     for direction in directions {
       let candidates =
         direction == .contained
-        ? containedCandidates(sums, turnsCutouts) : containingCandidates(sums, turnsCutouts)
+        ? containedCandidates(probes, turnsCutouts) : containingCandidates(probes, turnsCutouts)
       for candidate in candidates where places[candidate.index] != own {
-        guard let match = refined(candidate, direction, sums) else { continue }
+        guard let match = refined(candidate, direction, probes) else { continue }
         if best[match.place].map({ $0.agreement < match.agreement }) ?? true { best[match.place] = match }
       }
     }
@@ -94,9 +94,9 @@ package struct FingerprintIndex: Sendable {
     turnsCutouts || frame == .whole || Cutouts.middleSquares.contains(frame) ? 0..<Turn.count : 0..<1
   }
 
-  private func containedCandidates(_ sums: ThumbnailSums, _ turnsCutouts: Bool) -> [Candidate] {
-    let probes = Cutouts.coarse.map { frame in
-      let contrasts = sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
+  private func containedCandidates(_ probes: Probes, _ turnsCutouts: Bool) -> [Candidate] {
+    let coarseProbes = Cutouts.coarse.map { frame in
+      let contrasts = probes.sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
       return (
         frame: frame, word: Fingerprint.word(contrasts.values),
         weights: Weights(contrasts.values, mean: contrasts.mean)
@@ -104,9 +104,10 @@ package struct FingerprintIndex: Sendable {
     }
     // The turns in which a fingerprint's coarse bits fit somewhere.
     var turns: [Int: Set<Int>] = [:]
-    for probe in probes {
+    for probe in coarseProbes {
       for turn in Self.turns(of: probe.frame, turnsCutouts) {
-        coarse.near(Turn.back(probe.word, turn), limit: Self.greatestCoarseDistance) { index in
+        coarse.near(Turn.turned(probe.word, Turn.inverses[turn]), limit: Self.greatestCoarseDistance) {
+          index in
           if turns[index]?.contains(turn) ?? false { return }
           if probe.weights.agreement(Turn.turned(fingerprints[index].coarse, turn))
             >= Self.leastCoarseAgreement
@@ -117,11 +118,11 @@ package struct FingerprintIndex: Sendable {
       }
     }
     if turns.isEmpty { return [] }
-    let fineProbes = Cutouts.fine.map { (frame: $0, probe: FineProbe(sums, $0)) }
+    let fineProbes = Cutouts.fine.map { (frame: $0, probe: probes.fine($0)) }
     var candidates: [Candidate] = []
     for (index, turns) in turns {
       for turn in turns {
-        let bits = fingerprints[index].turned(turn).fine
+        let bits = Turn.turned(fingerprints[index].fine, turn)
         for (frame, probe) in fineProbes where probe.distance(bits) <= Self.greatestFineShare {
           let agreement = probe.agreement(bits)
           if agreement >= Self.leastFineAgreement {
@@ -133,16 +134,16 @@ package struct FingerprintIndex: Sendable {
     return Self.best(candidates)
   }
 
-  private func containingCandidates(_ sums: ThumbnailSums, _ turnsCutouts: Bool) -> [Candidate] {
+  private func containingCandidates(_ probes: Probes, _ turnsCutouts: Bool) -> [Candidate] {
     var candidates: [Candidate] = []
     for frame in Cutouts.fine where frame != .whole {
-      let probe = FineProbe(sums, frame.surroundings)
+      let probe = probes.fine(frame.surroundings)
       for turn in Self.turns(of: frame, turnsCutouts) {
         let turned = probe.turnedBack(turn)
         // Most are told apart by the first word.
         middles.near(turned.words.x, mask: turned.mask.x, limit: turned.middleLimit) { index in
           guard turned.distance(fingerprints[index].fine) <= Self.greatestFineShare else { return }
-          let agreement = probe.agreement(fingerprints[index].turned(turn).fine)
+          let agreement = probe.agreement(Turn.turned(fingerprints[index].fine, turn))
           if agreement >= Self.leastFineAgreement {
             candidates.append(Candidate(index: index, turn: turn, frame: frame, agreement: agreement))
           }
@@ -155,10 +156,10 @@ package struct FingerprintIndex: Sendable {
   // MARK: - Refinement
 
   /// Moves and stretches the frame while that makes more bits agree.
-  private func refined(_ candidate: Candidate, _ direction: Direction, _ sums: ThumbnailSums) -> Match? {
-    let bits = fingerprints[candidate.index].turned(candidate.turn).fine
+  private func refined(_ candidate: Candidate, _ direction: Direction, _ probes: Probes) -> Match? {
+    let bits = Turn.turned(fingerprints[candidate.index].fine, candidate.turn)
     func shown(_ frame: Cutout) -> Cutout { direction == .contained ? frame : frame.surroundings }
-    func agreement(_ frame: Cutout) -> Float { FineProbe(sums, shown(frame)).agreement(bits) }
+    func agreement(_ frame: Cutout) -> Float { probes.fine(shown(frame)).agreement(bits) }
     var (frame, best) = (candidate.frame, agreement(candidate.frame))
     var step = 0.02
     while step > 0.004 {
@@ -273,6 +274,22 @@ private struct FineBits {
   }
 }
 
+/// A photograph's contrasts in frames, each worked out once: most candidates begin in the same frames and are moved by the same
+/// steps.
+private final class Probes {
+  let sums: ThumbnailSums
+  private var fine: [Cutout: FineProbe] = [:]
+
+  init(_ sums: ThumbnailSums) { self.sums = sums }
+
+  func fine(_ frame: Cutout) -> FineProbe {
+    if let known = fine[frame] { return known }
+    let probe = FineProbe(sums, frame)
+    fine[frame] = probe
+    return probe
+  }
+}
+
 /// A photograph's contrasts in a frame.
 private struct FineProbe {
   private let bits: FineBits
@@ -290,7 +307,8 @@ private struct FineProbe {
 
   /// The bits that agree with a fingerprint as these do with the turned one.
   func turnedBack(_ turn: Int) -> FineBits {
-    FineBits(words: Turn.back(bits.words, turn), mask: Turn.back(bits.mask, turn))
+    let turn = Turn.inverses[turn]
+    return FineBits(words: Turn.turned(bits.words, turn), mask: Turn.turned(bits.mask, turn))
   }
 
   func distance(_ other: SIMD4<UInt64>) -> Double { bits.distance(other) }

@@ -1,7 +1,7 @@
 import ImagePipeline
 
 /// A rectangle in shares of a picture's width and height. It may reach beyond the picture.
-struct Cutout: Equatable {
+struct Cutout: Hashable {
   var left: Double
   var top: Double
   var right: Double
