@@ -6,7 +6,7 @@ folder's config.json and model.safetensors, and what was measured into <model>/t
 fit-abstention, which removes them.
 
 With --limit-only the probe stays, and its limit rises as far as those shares demand of the photographs kept aside. A
-model in 8 bits has the probe of the model that it was made from, and needs a limit of its own.
+model in 8 bits takes the probe of the model that it was made from (--probe), and needs a limit of its own.
 """
 
 from pathlib import Path
@@ -35,6 +35,10 @@ def main():
         help="the stages' means of the pictures; made if it is not there, otherwise those in it are taken",
     )
     parser.add_argument("--limit-only", action="store_true", help="keep the folder's probe, and fit its limit alone")
+    parser.add_argument("--probe", type=Path, metavar="DIR", help="with --limit-only: the probe of this folder instead")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write the results into the model folder")
-    fit_dermoscopy(parser.parse_args())
+    options = parser.parse_args()
+    if options.probe and not options.limit_only:
+        parser.error("--probe: only with --limit-only")
+    fit_dermoscopy(options)

@@ -9,7 +9,10 @@ the list has on the side "training". With --ranges they are those of a folder th
 before; this is enough where only the calibration or the limits of abstention changed.
 
 model/quantized.py says what the folder holds. The temperature and the limits of abstention are those of --model, and so
-is the list of what it was trained on. Its figures are not: measure the new model before you rely on it.
+is the list of what it was trained on. The limit for close-ups is not, because the means of a stage differ in 8 bits.
+With --ranges it is that of the folder if both have the same probe. Otherwise there is none until
+`fit-dermoscopy --limit-only --probe MODEL` has fitted one. The figures of --model are not those of the new model:
+measure it before you rely on it.
 A README.md that is there already stays.
 """
 
@@ -69,6 +72,28 @@ def known_tensors(folder, tensors):
     return {name: tensor for name, tensor in layers.items() if not name.startswith(ABSTENTION_PREFIX)}
 
 
+def settle_limit(config, tensors, options):
+    """Gives the model a limit for close-ups that was fitted in 8 bits, or takes the float model's away.
+
+    Returns what was done; None for a model without such a limit.
+    """
+    probe = f"{ABSTENTION_PREFIX}dermoscopy"
+    if probe not in tensors:
+        return None
+    if options.ranges:
+        limit = json.loads((options.ranges / "config.json").read_text()).get("abstention", {}).get("dermoscopy")
+        known = load_file(options.ranges / "model.safetensors").get(probe)
+        has_stages = limit and limit["stages"] == config["abstention"]["dermoscopy"]["stages"]
+        if has_stages and known is not None and torch.equal(known, tensors[probe]):
+            config["abstention"]["dermoscopy"] = limit
+            return f"the limit for close-ups is that of {options.ranges}"
+    del tensors[probe], config["abstention"]["dermoscopy"]
+    return (
+        "no limit for close-ups, because in 8 bits it needs one of its own; to fit it, run fit-dermoscopy --limit-only "
+        f"--model {options.output} --probe {options.model} --write with --data, --split, --close-ups and --means"
+    )
+
+
 def quantized_card(config, source, origin):
     """The model card of a model that nobody has measured yet."""
     return (
@@ -97,6 +122,8 @@ def quantize(options):
         origin = f"the ranges of {len(paths)} photographs"
         print(f"{options.model}: {origin}", file=sys.stderr)
         tensors |= quantized_tensors(model, image_batches(config, paths))
+    if done := settle_limit(config, tensors, options):
+        print(f"{options.output}: {done}", file=sys.stderr)
     options.output.mkdir(parents=True, exist_ok=True)
     config |= {"name": f"{config['name']}-int8", "precision": QUANTIZED, "training": {}}
     write_config(options.output, config)

@@ -247,6 +247,11 @@ def fit_dermoscopy(options):
     config, model = load_folder(options.model)
     if "abstention" not in config:
         sys.exit(f"{options.model}: has no limits yet; run fit-abstention --write first")
+    if options.limit_only:
+        origin = options.probe or options.model
+        known = json.loads((origin / "config.json").read_text()).get("abstention", {}).get("dermoscopy")
+        if known is None or known["stages"] != list(STAGES):
+            sys.exit(f"{origin}: has no probe of the stages {list(STAGES)} whose limit could be fitted; see --probe")
     model = model.to(memory_format=torch.channels_last)
     pictures = read_pictures(options.data, options.split, options.close_ups)
     if not options.means.exists():
@@ -254,14 +259,14 @@ def fit_dermoscopy(options):
         means = stage_means(config, model, chosen)
         options.means.parent.mkdir(parents=True, exist_ok=True)
         np.savez(options.means, names=[picture.name(changed) for picture, changed in chosen], means=means)
-    known = np.load(options.means)
-    rows = {str(name): row for name, row in zip(known["names"], known["means"], strict=True)}
+    kept = np.load(options.means)
+    rows = {str(name): row for name, row in zip(kept["names"], kept["means"], strict=True)}
     both = [(picture, is_changed) for picture in pictures for is_changed in (False, True)]
     chosen = [one for one in both if one[0].name(one[1]) in rows]
     means = np.stack([rows[picture.name(changed)] for picture, changed in chosen])
     if options.limit_only:
-        *_, weights = load_feature_space(options.model)
-        fit = KeptProbe(chosen, means, weights, config["abstention"]["dermoscopy"]["threshold"])
+        *_, weights = load_feature_space(origin)
+        fit = KeptProbe(chosen, means, weights, known["threshold"])
     else:
         fit = Fit(chosen, means)
     report = rounded(fit.report())

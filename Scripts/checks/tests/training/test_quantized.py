@@ -6,12 +6,15 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import torch
 from PIL import Image
+from safetensors.torch import save_file
 from torch import nn
 
+from dermafusion_training.commands.quantize import settle_limit
 from dermafusion_training.fixtures.formula_networks import formula_model, uniform
 from dermafusion_training.fixtures.quantized import dump_quantized
 from dermafusion_training.model.build import build_config, build_model
@@ -150,6 +153,40 @@ class CommandTests(unittest.TestCase):
         done = self.run_command()
         self.assertEqual(done.returncode, 1)
         self.assertIn("must be an EfficientNet or a MobileNetV3 in float32", done.stderr)
+
+
+class LimitTests(unittest.TestCase):
+    """The limit for close-ups, which is not that of the float model."""
+
+    PROBE = "abstention.dermoscopy"
+
+    def settled(self, stages=(3, 4), weights=(1.0, 2.0), ranges=True):
+        """(limits, tensors, what is said) of a float model with a probe; the folder of the ranges has another limit."""
+        config = {"abstention": {"conformal": {}, "dermoscopy": {"stages": [3, 4], "threshold": 5.5}}}
+        tensors = {self.PROBE: torch.tensor([1.0, 2.0])}
+        with tempfile.TemporaryDirectory() as folder:
+            own = {"abstention": {"dermoscopy": {"stages": list(stages), "threshold": 5.75}}}
+            (Path(folder) / "config.json").write_text(json.dumps(own))
+            save_file({self.PROBE: torch.tensor(weights)}, Path(folder) / "model.safetensors")
+            options = SimpleNamespace(ranges=Path(folder) if ranges else None, model=Path("M"), output=Path("O"))
+            said = settle_limit(config, tensors, options)
+        return config["abstention"], tensors, said
+
+    def test_the_ranges_folder_has_it_for_the_same_probe(self):
+        abstention, tensors, said = self.settled()
+        self.assertEqual(abstention["dermoscopy"]["threshold"], 5.75)
+        self.assertIn(self.PROBE, tensors)
+        self.assertIn("is that of", said)
+
+    def test_otherwise_there_is_none_and_the_command_that_fits_it_is_named(self):
+        for options in ({"stages": (2, 4)}, {"weights": (1.0, 2.5)}, {"ranges": False}):
+            with self.subTest(options):
+                abstention, tensors, said = self.settled(**options)
+                self.assertEqual((abstention, tensors), ({"conformal": {}}, {}))
+                self.assertIn("fit-dermoscopy --limit-only --model O --probe M --write", said)
+
+    def test_a_model_without_one_needs_none(self):
+        self.assertIsNone(settle_limit({}, {}, SimpleNamespace(ranges=None)))
 
 
 class ExactActivationTests(unittest.TestCase):
