@@ -38,6 +38,7 @@ from dermafusion_training.model.architecture import (
     has_positions,
     is_timms,
     padding_of,
+    poolings_of,
     timm,
     torchvision_epsilon,
 )
@@ -152,10 +153,9 @@ def pooling_of(checkpoint, architecture):
     arguments = checkpoint.network_arguments()
     require_named_network(arguments)
     told = arguments.get("global_pool") or checkpoint.configuration.get("global_pool")
-    poolings = ["avg"]
-    if has_positions(architecture):
-        poolings = ["token", "avg"]
-        told = "avg" if "fc_norm.weight" in checkpoint.state else told
+    poolings = poolings_of(architecture)
+    if has_positions(architecture) and "fc_norm.weight" in checkpoint.state:
+        told = "avg"
     if told not in (None, *poolings):
         raise CheckpointError(f"global_pool {told}: {architecture} can be run with {' or '.join(poolings)} only")
     return told or poolings[0]
@@ -214,7 +214,7 @@ def config_of(options, checkpoint):
     if checkpoint.is_multi_label and checkpoint.output_count() != 1:
         config["task"] = "multilabel"
     pooling = pooling_of(checkpoint, architecture)
-    if has_positions(architecture):
+    if pooling != "avg" or has_positions(architecture):
         config["global_pool"] = pooling
     config["temperature"] = options.temperature
     config["preprocessing"] = preprocessing_of(options, checkpoint, architecture)

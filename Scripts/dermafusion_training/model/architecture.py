@@ -44,6 +44,13 @@ def has_positions(name):
     return name.startswith(("vit_", "deit")) and not name.endswith("dinov3")
 
 
+def poolings_of(name):
+    """timm's `global_pool`s with which the network can be run, its own first."""
+    if has_positions(name):
+        return ["token", "avg"]
+    return ["avg", "token"] if name.endswith("dinov3") else ["avg"]
+
+
 def timm():
     """The module, imported when a network of its own is asked for: that takes seconds."""
     try:

@@ -7,6 +7,7 @@ from dermafusion_training.model.architecture import (
     has_positions,
     is_timms,
     padding_of,
+    poolings_of,
     timm,
 )
 from dermafusion_training.model.config import SEXES, SITES, default_fusion, default_preprocessing
@@ -39,8 +40,10 @@ def build_model(config, dropout=0.0):
 def timm_network(config):
     """A network of timm, which is handed metadata as the others are and has no use for it."""
     name, settings = config["architecture"], {}
+    if len(poolings := poolings_of(name)) > 1:
+        settings["global_pool"] = config.get("global_pool", poolings[0])
     if has_positions(name):
-        settings = {"img_size": config["preprocessing"]["size"], "global_pool": config.get("global_pool", "token")}
+        settings["img_size"] = config["preprocessing"]["size"]
     network = timm().create_model(name, num_classes=len(config["classes"]), **settings)
     forward = network.forward
     network.forward = lambda image, metadata=None: forward(image)

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 
 from dermafusion_training.__main__ import main
 from dermafusion_training.fixtures.formula_networks import formula_model
-from dermafusion_training.model.build import build_config
+from dermafusion_training.model.build import build_config, build_model
 from dermafusion_training.model.checkpoint import read_checkpoint
 
 try:
@@ -120,6 +120,12 @@ class TimmTests(unittest.TestCase):
             for config in self.exported("vit_tiny_patch16_224", **settings):
                 with self.subTest(settings=settings):
                     self.assertEqual((config["preprocessing"]["size"], config["global_pool"]), (size, pooling))
+
+    def test_a_transformer_of_dinov3_keeps_the_pooling_of_its_configuration(self):
+        for pooling, told in (("token", "token"), ("avg", None)):
+            _, config = self.exported("vit_small_patch16_dinov3", global_pool=pooling)
+            self.assertEqual(config.get("global_pool"), told)
+            self.assertEqual(build_model(config).global_pool, pooling)
 
     def test_the_size_of_a_network_of_one_size_is_that_of_its_arguments(self):
         def older(config):  # as versions before 1.0.31 wrote it
