@@ -27,6 +27,7 @@ def screens(on, language: str = "en"):
     yield from around_the_history(on, words)
     yield from words_alone(on)
     yield from around_the_list(on, words)
+    yield from around_the_lock(on, words)
 
 
 def button(on, name: str):
@@ -176,3 +177,18 @@ def around_the_list(on, words):
         "() => document.querySelector('[data-item]') && !document.querySelector('[data-action=stop]')"
     )
     yield "list"
+
+
+def around_the_lock(on, words):
+    page = on.page
+    on.go("history")
+    button(on, words("lock.set")).click()
+    for field in page.locator("dialog input").all():
+        field.fill("correct horse")
+    page.locator("dialog .primary").click()
+    page.get_by_text(words("lock.isSet")).wait_for()
+    yield "unlocked"
+    button(on, words("lock.now")).click()
+    page.get_by_role("heading", name=words("lock.title")).wait_for()
+    on.wait_until_ready()
+    yield "locked"
