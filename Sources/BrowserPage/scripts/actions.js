@@ -25,11 +25,8 @@ import { riskWords, summary } from './wording.js';
 
 let asking = false;
 
-/**
- * Asks before what is not in the history is let go of.
- * @param {{work?: boolean, list?: boolean}} dropped
- */
-async function mayDiscard(dropped) {
+/** Asks before what is not in the history is let go of. */
+async function mayDiscard(/** @type {{work?: boolean, list?: boolean}} */ dropped) {
   const { kind, count } = lossOf(store.state, dropped);
   if (kind === 'nothing') return true;
   if (asking) return false;
@@ -48,11 +45,8 @@ function closeWork() {
   if (work) closePhotograph(work.photograph);
 }
 
-/**
- * Opens one photograph, or begins a list of several. A table of what is known of the patients goes to the list.
- * @param {File[]} files
- */
-export async function openFiles(files) {
+/** Opens one photograph, or begins a list of several. A table of what is known of the patients goes to the list. */
+export async function openFiles(/** @type {File[]} */ files) {
   const { photographs, tables } = sorted(files);
   const { opening, list } = store.state;
   if (opening || files.length === 0) return;
@@ -228,11 +222,8 @@ export async function useTables(files) {
   if (!store.state.list.running && store.state.list.items.some(({ status }) => status === 'waiting')) runList();
 }
 
-/**
- * Classifies a photograph whose row in the table cannot be read, without what the row says.
- * @param {Item} item
- */
-export async function leaveDetailsOut(item) {
+/** Classifies a photograph whose row in the table cannot be read, without what the row says. */
+export async function leaveDetailsOut(/** @type {Item} */ item) {
   store.apply(happens.detailsLeftOut, item.id);
   if (!store.state.list?.running) await runList();
 }
@@ -256,11 +247,8 @@ export async function closeList() {
   store.apply(happens.listClosed);
 }
 
-/**
- * The result as one hears it: the sentence, the risk's word and what to do.
- * @param {Scan} scan
- */
-function spoken({ result }) {
+/** The result as one hears it: the sentence, the risk's word and what to do. */
+function spoken(/** @type {Scan} */ { result }) {
   if (result.abstain) return t('result.abstains');
   const { word, sentence } = riskWords(result);
   return [summary(result), `${word}.`, sentence].join(' ');

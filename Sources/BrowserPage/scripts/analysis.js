@@ -28,11 +28,7 @@ export function isSmall({ width, height }) {
   return Math.min(width, height) < SMALL;
 }
 
-/**
- * @param {File} file
- * @param {string} [group] of the newest request of a group only the answer counts
- * @returns {Promise<Photograph>}
- */
+/** @param {File} file @param {string} [group] of the newest request of a group only the answer counts @returns {Promise<Photograph>} */
 export async function openPhotograph(file, group = 'open') {
   const size = await probe(file);
   if (Math.min(size.width, size.height) < LEAST) throw new EngineError('image_too_small', `${size.width}x${size.height}`);
@@ -43,11 +39,8 @@ export async function openPhotograph(file, group = 'open') {
   return { file, source, name: file.name || 'image', width, height, reduced, preview };
 }
 
-/**
- * Lets go of a photograph and of what was asked for it.
- * @param {Photograph} photograph
- */
-export function closePhotograph({ preview }) {
+/** Lets go of a photograph and of what was asked for it. */
+export function closePhotograph(/** @type {Photograph} */ { preview }) {
   for (const group of ['analysis', 'map', 'effect', 'region']) app.engine.cancel(group);
   app.engine.request('release', {}).then(({ memory }) => { if (memory > ENGINE_MEMORY) app.engine.renew(); }, () => {});
   preview.close();
@@ -82,10 +75,7 @@ export async function classify(work, group = 'analysis') {
  */
 export function questionsAbout(job, { model }) {
   return {
-    /**
-     * @param {string} lesionClass whose map is wanted
-     * @param {boolean} trust whether the map is checked
-     */
+    /** @param {string} lesionClass whose map is wanted @param {boolean} trust whether the map is checked */
     async map(lesionClass, trust) {
       const { model: own } = await app.engine.ready;
       if (own.sha256 !== model.sha256) throw new EngineError('other_model', 'another model');

@@ -6,11 +6,8 @@ import { h } from './dom.js';
 /** Characters of a part when the weights are read again: a multiple of four. */
 const PART = 1 << 20;
 
-/**
- * The text of a block of data of the page.
- * @param {string} id
- */
-function block(id) {
+/** The text of a block of data of the page. */
+function block(/** @type {string} */ id) {
   return document.getElementById(id)?.textContent ?? '';
 }
 
@@ -80,11 +77,8 @@ export const app = {
     }, () => {});
   },
 
-  /**
-   * Says something to who reads the screen by ear.
-   * @param {string} text
-   */
-  announce(text) {
+  /** Says something to who reads the screen by ear. */
+  announce(/** @type {string} */ text) {
     announcer.textContent = '';
     requestAnimationFrame(() => { announcer.textContent = text; });
   },

@@ -23,10 +23,7 @@ function fill(element, attributes, children) {
   append(element, children);
 }
 
-/**
- * @param {Element} element
- * @param {(Child | Child[])[]} children
- */
+/** @param {Element} element @param {(Child | Child[])[]} children */
 function append(element, children) {
   for (const child of children.flat()) {
     if (child === null || child === undefined || child === false) continue;
@@ -81,11 +78,8 @@ export function fileName(name) {
   return name.split(/(?<=[\s._-])/).flatMap((part, index) => (index === 0 ? [part] : [document.createElement('wbr'), part]));
 }
 
-/**
- * The first heading has the focus, so that what comes next is read and the keyboard goes on from there.
- * @param {HTMLElement} root
- */
-export function focusHeading(root) {
+/** The first heading has the focus, so that what comes next is read and the keyboard goes on from there. */
+export function focusHeading(/** @type {HTMLElement} */ root) {
   const heading = root.querySelector('h1');
   heading?.setAttribute('tabindex', '-1');
   (heading ?? root).focus({ preventScroll: true });
@@ -93,19 +87,13 @@ export function focusHeading(root) {
 
 let counter = 0;
 
-/**
- * An id that no other element of the page has.
- * @param {string} prefix
- */
-export function uniqueID(prefix) {
+/** An id that no other element of the page has. */
+export function uniqueID(/** @type {string} */ prefix) {
   counter += 1;
   return `${prefix}-${counter}`;
 }
 
-/**
- * @param {string} name the file's name
- * @param {Blob} blob
- */
+/** @param {string} name the file's name @param {Blob} blob */
 export function download(name, blob) {
   const address = URL.createObjectURL(blob);
   const link = h('a', { href: address, download: name });

@@ -72,17 +72,15 @@ export function csvOf(scans, endings, failures = [], disclaimer = '') {
   };
   for (const scan of scans) add(new Map([...cells(scan, endings), ...(failures.length > 0 ? [/** @type {const} */ (['error', ''])] : [])]));
   for (const { name, error } of failures) {
-    add(new Map([['image_id', imageId(name, endings)], ['image', name], ['disclaimer', disclaimer], ['error', error]]), columns.length > 0 ? columns : undefined);
+    add(new Map([['image_id', imageId(name, endings)], ['image', name], ['disclaimer', disclaimer], ['error', error]]),
+      columns.length > 0 ? columns : undefined);
   }
   // Excel takes a table without this mark for one in the machine's old encoding.
   return `\ufeff${text}`;
 }
 
-/**
- * One object a line, as OUTPUT.md describes it, with what only the page knows in a member of its own.
- * @param {import('./types.js').Scan[]} scans
- */
-export function jsonOf(scans) {
+/** One object a line, as OUTPUT.md describes it, with what only the page knows in a member of its own. */
+export function jsonOf(/** @type {import('./types.js').Scan[]} */ scans) {
   return scans.map(({ result: { summaries, ...result }, created, square, reduced, lesion, note, trust = {} }) => (
     `${JSON.stringify({ ...result, page: { created, square, reduced, lesion, note, trust } })}\n`)).join('');
 }
@@ -96,13 +94,11 @@ export function jsonOf(scans) {
  */
 export function exportScans(scans, format, name, description, failures = []) {
   const text = format === 'json' ? jsonOf(scans) : csvOf(scans, description?.imageEndings ?? [], failures, scans[0]?.result.disclaimer);
-  download(`${name}.${format === 'json' && scans.length > 1 ? 'jsonl' : format}`, new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
+  download(`${name}.${format === 'json' && scans.length > 1 ? 'jsonl' : format}`,
+    new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
 }
 
-/**
- * A file's name without its ending, safe on every disk.
- * @param {string} name
- */
-export function baseName(name) {
+/** A file's name without its ending, safe on every disk. */
+export function baseName(/** @type {string} */ name) {
   return name.replace(/\.[^.]*$/, '').replace(/[^\p{L}\p{N} _-]+/gu, '_').slice(0, 80) || 'dermafusion';
 }

@@ -6,7 +6,8 @@ const PATHS = {
   history: 'M4.5 12a7.5 7.5 0 1 0 2.3-5.4L4 9 M4 4.5V9h4.5 M12 8v4.5l3 1.8',
   learn: 'M12 6.5C10 5 7.5 4.5 4 4.5v13.5c3.5 0 6 .5 8 2c2-1.5 4.5-2 8-2V4.5c-3.5 0-6 .5-8 2z M12 6.5V20',
   about: 'M12 3.5a8.5 8.5 0 1 0 0 17a8.5 8.5 0 1 0 0-17z M12 11v5.5 M12 7.6v.2',
-  camera: 'M4 8.5A1.5 1.5 0 0 1 5.5 7h2.3l1.4-2h5.6l1.4 2h2.3A1.5 1.5 0 0 1 20 8.5v9a1.5 1.5 0 0 1-1.5 1.5h-13A1.5 1.5 0 0 1 4 17.5z M12 9.5a3.3 3.3 0 1 0 0 6.6a3.3 3.3 0 1 0 0-6.6z',
+  camera: 'M4 8.5A1.5 1.5 0 0 1 5.5 7h2.3l1.4-2h5.6l1.4 2h2.3A1.5 1.5 0 0 1 20 8.5v9a1.5 1.5 0 0 1-1.5 1.5h-13A1.5 1.5 0 0 1 4 17.5z'
+    + ' M12 9.5a3.3 3.3 0 1 0 0 6.6a3.3 3.3 0 1 0 0-6.6z',
   image: 'M5.5 4.5h13a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-13a1 1 0 0 1-1-1v-13a1 1 0 0 1 1-1z M4.5 16l4.5-4.5l4 4l2-2l4.5 4.5 M15 8.3v.2',
   paste: 'M9 5H6.5A1.5 1.5 0 0 0 5 6.5v12A1.5 1.5 0 0 0 6.5 20h11a1.5 1.5 0 0 0 1.5-1.5v-12A1.5 1.5 0 0 0 17.5 5H15 M9 3.5h6v3H9z',
   back: 'M14.5 5.5L8 12l6.5 6.5',
@@ -31,11 +32,8 @@ const PATHS = {
   pencil: 'M4.5 19.5l1-4L16 5l3 3L8.5 18.5z',
 };
 
-/**
- * A picture beside words; readers of the screen do not hear it.
- * @param {keyof typeof PATHS} name
- */
-export function icon(name) {
+/** A picture beside words; readers of the screen do not hear it. */
+export function icon(/** @type {keyof typeof PATHS} */ name) {
   return s('svg', { class: 'icon', viewBox: '0 0 24 24', 'aria-hidden': 'true', fill: 'none',
     stroke: 'currentColor', 'stroke-width': 1.8, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' },
   s('path', { d: PATHS[name] }));
@@ -48,11 +46,8 @@ const RISK_SHAPES = {
   none: { shape: 'M12 2.5a9.5 9.5 0 1 0 0 19a9.5 9.5 0 1 0 0-19z', glyph: 'M8 12h8' },
 };
 
-/**
- * The sign of a risk: a shield with a check, a triangle, an octagon, or a circle where there is none to tell.
- * @param {'low' | 'moderate' | 'high' | 'none'} level
- */
-export function riskIcon(level) {
+/** The sign of a risk: a shield with a check, a triangle, an octagon, or a circle where there is none to tell. */
+export function riskIcon(/** @type {'low' | 'moderate' | 'high' | 'none'} */ level) {
   const { shape, glyph } = RISK_SHAPES[level];
   return s('svg', { class: 'risk-icon', viewBox: '0 0 24 24', 'aria-hidden': 'true' },
     s('path', { d: shape, class: 'risk-shape' }),

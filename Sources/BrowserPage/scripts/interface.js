@@ -3,22 +3,16 @@ import { probe } from './image.js';
 
 let counter = 0;
 
-/**
- * Whether something is a Blob or a File, also of the page around a frame: `instanceof` knows this page's own alone.
- * @param {unknown} value
- */
-function isBlob(value) {
+/** Whether something is a Blob or a File, also of the page around a frame: `instanceof` knows this page's own alone. */
+function isBlob(/** @type {unknown} */ value) {
   return ['[object Blob]', '[object File]'].includes(Object.prototype.toString.call(value));
 }
 
 /** @type {WeakMap<Blob, {key: string, blob: Blob}>} */
 const sources = new WeakMap();
 
-/**
- * The same key for the same blob, so that the worker decodes it once.
- * @param {Blob} blob
- */
-function sourceOf(blob) {
+/** The same key for the same blob, so that the worker decodes it once. */
+function sourceOf(/** @type {Blob} */ blob) {
   if (!isBlob(blob)) throw new TypeError('an image is a Blob or a File');
   const known = sources.get(blob) ?? { key: `interface-${++counter}`, blob };
   sources.set(blob, known);
@@ -50,7 +44,8 @@ function optionsOf(given, known) {
  */
 function metadataOf({ age, sex, site }) {
   if (age !== undefined && age !== null && !(typeof age === 'number' && age >= 0 && age <= 130)) {
-    throw new RangeError(`an age is a number from 0 to 130, or null where it is not known, and not ${typeof age === 'string' ? `the text '${age}'` : String(age)}`);
+    const given = typeof age === 'string' ? `the text '${age}'` : String(age);
+    throw new RangeError(`an age is a number from 0 to 130, or null where it is not known, and not ${given}`);
   }
   return { age: age ?? null, sex: sex ?? 'unknown', site: site ?? 'unknown' };
 }
@@ -96,10 +91,12 @@ export function publishInterface() {
 
     /**
      * @param {Blob} blob an image's file
-     * @param {{class?: string, method?: string, layer?: string, trust?: boolean, placement?: string, age?: number | null, sex?: string, site?: string, name?: string}} [given]
+     * @param {{class?: string, method?: string, layer?: string, trust?: boolean, placement?: string, age?: number | null, sex?: string,
+     *   site?: string, name?: string}} [given]
      *   `class` is the likeliest one where it is missing; `placement`: the map's pixels lie at the `centres` of their receptive fields,
      *   as in pictures, or are `stretched` over the square, as `gradcam --raw` writes them
-     * @returns {Promise<{class: string, method: string, layer: string, status: string, placement: string, width: number, height: number, values: Float32Array}>}
+     * @returns {Promise<{class: string, method: string, layer: string, status: string, placement: string, width: number, height: number,
+     *   values: Float32Array}>}
      *   the map over the centre square: `[height, width]`, 0...1
      */
     async heatmap(blob, given) {
@@ -111,11 +108,8 @@ export function publishInterface() {
       return { ...facts, placement, values };
     },
 
-    /**
-     * The pixels of the centre square as the engine gets them, RGBA. For tests.
-     * @param {Blob} blob
-     */
-    async pixels(blob) {
+    /** The pixels of the centre square as the engine gets them, RGBA. For tests. */
+    async pixels(/** @type {Blob} */ blob) {
       await app.engine.ready;
       return app.engine.request('pixels', { source: sourceOf(blob) });
     },

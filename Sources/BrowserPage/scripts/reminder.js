@@ -9,11 +9,8 @@ function escaped(text) {
   return text.replace(/[\\;,]/g, '\\$&').replace(/\r?\n/g, '\\n');
 }
 
-/**
- * A line broken where it is too long; no character is cut.
- * @param {string} line
- */
-function folded(line) {
+/** A line broken where it is too long; no character is cut. */
+function folded(/** @type {string} */ line) {
   let [text, bytes] = ['', 0];
   for (const character of line) {
     const { length } = encoder.encode(character);
@@ -24,11 +21,8 @@ function folded(line) {
   return text;
 }
 
-/**
- * A calendar with one event, a whole day.
- * @param {{day: Date, title: string, text: string, now?: Date}} event
- */
-export function calendarOf({ day, title, text, now = new Date() }) {
+/** A calendar with one event, a whole day. */
+export function calendarOf(/** @type {{day: Date, title: string, text: string, now?: Date}} */ { day, title, text, now = new Date() }) {
   const digits = (/** @type {number} */ value) => String(value).padStart(2, '0');
   const date = `${day.getFullYear()}${digits(day.getMonth() + 1)}${digits(day.getDate())}`;
   return [

@@ -140,11 +140,8 @@ async function refresh() {
   if (main.ariaBusy === 'true' || (isOther && view === current)) show();
 }
 
-/**
- * Restores the scroll position when a person returns to the list from one of its scans.
- * @param {string} left
- */
-function returns(left) {
+/** Restores the scroll position when a person returns to the list from one of its scans. */
+function returns(/** @type {string} */ left) {
   if (shown !== 'history' || !/^(history|compare|lesion)\//.test(left)) return false;
   window.scrollTo(0, scrolled.get('history') ?? 0);
   const link = [...main.querySelectorAll('a')].find(({ hash }) => hash === `#${left}`);

@@ -150,11 +150,8 @@ export function recordOf(work) {
   return { ...outcomeOf(work).scan, lesion: work.lesion.trim(), note: work.note };
 }
 
-/**
- * The scans of each lesion, in the order in which they come; those without a name come last.
- * @param {import('./types.js').Row[]} scans
- */
-export function groupsOf(scans) {
+/** The scans of each lesion, in the order in which they come; those without a name come last. */
+export function groupsOf(/** @type {import('./types.js').Row[]} */ scans) {
   /** @type {Map<string, import('./types.js').Row[]>} */
   const groups = new Map();
   for (const scan of scans) {
@@ -230,11 +227,8 @@ export function placeOfWork({ work, list }) {
   return list ? 'scan/list' : 'scan';
 }
 
-/**
- * The place of a lesion. It names one of its scans: the browser keeps addresses, and what the person writes is not to be among them.
- * @param {{id: string}} scan
- */
-export function placeOfLesion({ id }) {
+/** The place of a lesion. It names one of its scans: the browser keeps addresses, and what the person writes is not to be among them. */
+export function placeOfLesion(/** @type {{id: string}} */ { id }) {
   return `lesion/${id}`;
 }
 

@@ -26,10 +26,7 @@ export const store = {
     for (const listener of [...listeners]) listener();
   },
 
-  /**
-   * @param {() => void} listener called after each change
-   * @returns {() => void} ends it
-   */
+  /** @param {() => void} listener called after each change @returns {() => void} ends it */
   listen(listener) {
     listeners.add(listener);
     return () => { listeners.delete(listener); };

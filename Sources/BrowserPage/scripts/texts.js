@@ -43,19 +43,13 @@ function find(key) {
   return undefined;
 }
 
-/**
- * Whether there is a text of that name.
- * @param {string} key
- */
-export function has(key) {
+/** Whether there is a text of that name. */
+export function has(/** @type {string} */ key) {
   return find(key) !== undefined;
 }
 
-/**
- * A list or an object of the texts.
- * @param {string} key
- */
-export function texts(key) {
+/** A list or an object of the texts. */
+export function texts(/** @type {string} */ key) {
   const value = find(key);
   if (value === undefined) throw new Error(`there is no text ${key}`);
   return value;
@@ -115,37 +109,23 @@ export function formatPercent(probability) {
   return formatShare(tenths / 1000);
 }
 
-/**
- * @param {string | number | Date} date
- * @param {boolean} [withTime]
- */
+/** @param {string | number | Date} date @param {boolean} [withTime] */
 export function formatDate(date, withTime = true) {
   return format(Intl.DateTimeFormat, { dateStyle: 'medium', timeStyle: withTime ? 'short' : undefined }).format(new Date(date));
 }
 
-/**
- * A class's name: the page's own if it knows the class, otherwise the model's.
- * @param {string} id
- * @param {string} name
- */
-export function className(id, name) {
+/** A class's name: the page's own if it knows the class, otherwise the model's. */
+export function className(/** @type {string} */ id, /** @type {string} */ name) {
   return language !== 'en' && has(`classes.${id}`) ? t(`classes.${id}`) : name;
 }
 
-/**
- * The name of one of a model's classes.
- * @param {import('./types.js').Scan['classes']} classes
- * @param {string} id
- */
-export function nameOfClass(classes, id) {
+/** The name of one of a model's classes. */
+export function nameOfClass(/** @type {import('./types.js').Scan['classes']} */ classes, /** @type {string} */ id) {
   return className(id, classes.find((each) => each.class === id)?.name ?? id);
 }
 
-/**
- * A site's name in words.
- * @param {string} site
- */
-export function siteName(site) {
+/** A site's name in words. */
+export function siteName(/** @type {string} */ site) {
   return has(`sites.${site}`) ? t(`sites.${site}`) : site;
 }
 
@@ -153,13 +133,11 @@ export function siteName(site) {
  * The units of a time that has passed, from the longest, in milliseconds.
  * @type {[string, number][]}
  */
-const UNITS = [['year', 365.25 * 86_400_000], ['month', 30.44 * 86_400_000], ['week', 7 * 86_400_000], ['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]];
+const UNITS = [['year', 365.25 * 86_400_000], ['month', 30.44 * 86_400_000],
+  ['week', 7 * 86_400_000], ['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]];
 
-/**
- * How much time lies between two moments, in the largest unit that it fills at least twice; less than two minutes in minutes.
- * @param {number} milliseconds
- */
-export function formatDuration(milliseconds) {
+/** How much time lies between two moments, in the largest unit that it fills at least twice; less than two minutes in minutes. */
+export function formatDuration(/** @type {number} */ milliseconds) {
   const [unit, length] = UNITS.find(([, each]) => milliseconds >= 2 * each) ?? UNITS[UNITS.length - 1];
   return format(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(Math.floor(milliseconds / length));
 }

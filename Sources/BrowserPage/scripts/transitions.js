@@ -19,12 +19,7 @@ import { isSaved, isStale, nearestPlace, nothingKnown, PAGE, recordOf, sameMetad
 
 // Where the person is.
 
-/**
- * @param {State} state
- * @param {string} wanted
- * @param {boolean} [replaced]
- * @returns {State}
- */
+/** @param {State} state @param {string} wanted @param {boolean} [replaced] @returns {State} */
 export function moved(state, wanted, replaced = false) {
   const place = nearestPlace(state, wanted);
   if (place === state.place) return state;
@@ -111,11 +106,7 @@ export function discarded(state, place) {
 
 // What the person enters, and what the engine answers.
 
-/**
- * @param {State} state
- * @param {Partial<Pick<Work, 'metadata' | 'valid' | 'square' | 'moved'>>} changes
- * @returns {State}
- */
+/** @param {State} state @param {Partial<Pick<Work, 'metadata' | 'valid' | 'square' | 'moved'>>} changes @returns {State} */
 export function entered(state, changes) {
   return state.work ? { ...state, work: { ...state.work, ...changes } } : state;
 }
@@ -217,7 +208,8 @@ function changedItem(state, id, changes) {
 
 /** @param {State} state @param {{id: string, file: File}[]} files @returns {State} */
 export function listBegun(state, files) {
-  const items = files.map(({ id, file }) => /** @type {Item} */ ({ id, file, status: 'waiting', metadata: nothingKnown(), scan: null, saved: false, error: null }));
+  const items = files.map(({ id, file }) => /** @type {Item} */
+    ({ id, file, status: 'waiting', metadata: nothingKnown(), scan: null, saved: false, error: null }));
   return moved({ ...state, work: null, problem: null, list: { items, running: 0, order: 'given', table: null, problem: null } }, 'scan/list');
 }
 
@@ -287,7 +279,8 @@ export function tableRead(state, name, { images, missing, notes }) {
   const told = listChanged(state, { items, table: { name, used, columns: missing.length < 3, notes }, problem: null });
   // The photograph of the list that is worked on has the table's facts too, so its result is out of date.
   const known = items.find(({ id }) => id === state.work?.item)?.metadata;
-  return known && state.work && !sameMetadata(known, state.work.known) ? entered({ ...told, work: { ...state.work, known } }, { metadata: known, valid: true }) : told;
+  return known && state.work && !sameMetadata(known, state.work.known)
+    ? entered({ ...told, work: { ...state.work, known } }, { metadata: known, valid: true }) : told;
 }
 
 /** @param {State} state @param {string} id @returns {State} a photograph whose row cannot be read waits for an answer without the row */

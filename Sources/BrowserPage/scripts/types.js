@@ -96,7 +96,8 @@
  * @property {boolean} reduced
  * @property {string} lesion a name that the person gave the lesion
  * @property {string} note
- * @property {'whole' | 'square'} [kept] what the history keeps of the photograph: its file, or of a large one the square that the model saw; older records have neither
+ * @property {'whole' | 'square'} [kept] what the history keeps of the photograph: its file, or of a large one the square that the model
+ *   saw; older records have neither
  * @property {Record<string, Trust>} [trust] what the checks of a class's map found, by class; a map without an entry was not checked
  * @property {Blob} thumbnail
  *

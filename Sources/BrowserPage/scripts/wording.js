@@ -1,31 +1,22 @@
 import { currentLanguage, has, t } from './texts.js';
 
-/** @param {import('./types.js').Worded | undefined} words the engine's @param {string} [english] where it has no others @returns those in the page's language */
+/** @param {import('./types.js').Worded | undefined} words @param {string} [english] the only ones there may be @returns the page's language's */
 export function inLanguage(words, english = '') {
   return words?.[currentLanguage()] ?? english;
 }
 
-/**
- * The result in words. A record that an older version stored has the English ones alone until the engine gives it the others.
- * @param {import('./types.js').Result} result
- */
-export function summary({ summaries, summary: english }) {
+/** The result in words. A record that an older version stored has the English ones alone until the engine gives it the others. */
+export function summary(/** @type {import('./types.js').Result} */ { summaries, summary: english }) {
   return inLanguage(summaries, english);
 }
 
-/**
- * Why the model abstains, a sentence each.
- * @param {import('./types.js').Result} result
- */
-export function abstainReasons(result) {
+/** Why the model abstains, a sentence each. */
+export function abstainReasons(/** @type {import('./types.js').Result} */ result) {
   return result.abstainReasons.map((reason) => (has(`abstain.${reason}`) ? t(`abstain.${reason}`) : reason));
 }
 
-/**
- * What the reader must know of the input, a sentence each.
- * @param {import('./types.js').Result} result
- */
-export function warnings(result) {
+/** What the reader must know of the input, a sentence each. */
+export function warnings(/** @type {import('./types.js').Result} */ result) {
   return result.warnings.map((warning) => (
     has(`warnings.${warning}`) ? t(`warnings.${warning}`, { detail: result.warningDetails?.[warning] ?? '?' }) : warning));
 }
@@ -41,11 +32,8 @@ export function riskWords(result) {
   return { level: sign, word: t(`risk.${level}.word`), sentence: t(`risk.${level}.sentence`) };
 }
 
-/**
- * The sentence for an error, which says what to do.
- * @param {unknown} error
- */
-export function failureWords(error) {
+/** The sentence for an error, which says what to do. */
+export function failureWords(/** @type {unknown} */ error) {
   const { code, message, messages } = /** @type {any} */ (error ?? {});
   // The page's sentence goes on behind it.
   const words = inLanguage(messages, String(message ?? error)).replace(/\.$/, '');

@@ -17,11 +17,8 @@ export function base64Of(bytes) {
   return btoa(binary);
 }
 
-/**
- * The engine lies in the page compressed.
- * @param {Uint8Array} bytes
- */
-export function inflated(bytes) {
+/** The engine lies in the page compressed. */
+export function inflated(/** @type {Uint8Array} */ bytes) {
   // Not from a Blob: WebKit reads none in the worker of a page that was opened as a file.
   return new Response(/** @type {ReadableStream} */ (new Response(bytes).body).pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }

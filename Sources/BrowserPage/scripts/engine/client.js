@@ -67,12 +67,7 @@ export class EngineClient {
     this.ready.catch(() => {});
   }
 
-  /**
-   * @param {string} action
-   * @param {any} job
-   * @param {string} [group]
-   * @returns {Promise<any>}
-   */
+  /** @param {string} action @param {any} job @param {string} [group] @returns {Promise<any>} */
   request(action, job, group) {
     if (group) this.cancel(group);
     // Nobody waits for the check of a map while something else is wanted.
@@ -83,11 +78,8 @@ export class EngineClient {
     });
   }
 
-  /**
-   * Takes back what a group has asked for.
-   * @param {string} group
-   */
-  cancel(group) {
+  /** Takes back what a group has asked for. */
+  cancel(/** @type {string} */ group) {
     for (const request of this.#waiting.filter((each) => each.group === group)) request.reject(cancelled());
     this.#waiting = this.#waiting.filter((each) => each.group !== group);
     const running = this.#running;
@@ -170,11 +162,8 @@ export class EngineClient {
     else this.#next();
   }
 
-  /**
-   * The worker cannot read a Blob, as in WebKit on a page that was opened from a disk: the page reads the file for it.
-   * @param {Request} request
-   */
-  async #handOver(request) {
+  /** The worker cannot read a Blob, as in WebKit on a page that was opened from a disk: the page reads the file for it. */
+  async #handOver(/** @type {Request} */ request) {
     request.isHandedOver = true;
     const { serial, action, job } = request;
     const found = await read(job.source).catch((error) => this.#answered({

@@ -44,11 +44,8 @@ export async function decode(blob, size) {
   return { bitmap, width: bitmap.width, height: bitmap.height, reduced: scale < 1 };
 }
 
-/**
- * An image's file: its bytes and what it shows. The worker reads it; the page does where the worker cannot.
- * @param {import('../types.js').Source} source
- */
-export async function read({ blob, size }) {
+/** An image's file: its bytes and what it shows. The worker reads it; the page does where the worker cannot. */
+export async function read(/** @type {import('../types.js').Source} */ { blob, size }) {
   const bytes = await blob.arrayBuffer();
   return { bytes, photograph: await decode(blob, size) };
 }
@@ -96,12 +93,8 @@ export function cut(photograph, square, crops) {
   return pixels;
 }
 
-/**
- * The square that the model sees as a JPEG, with all the pixels that it saw.
- * @param {Photograph} photograph
- * @param {import('../types.js').Square} square
- */
-export function squareJPEG(photograph, square) {
+/** The square that the model sees as a JPEG, with all the pixels that it saw. */
+export function squareJPEG(/** @type {Photograph} */ photograph, /** @type {import('../types.js').Square} */ square) {
   return cutOut(photograph, square).canvas.convertToBlob({ type: 'image/jpeg', quality: 0.7 });
 }
 
@@ -127,11 +120,8 @@ export function centreSquare({ width, height }) {
   return { left: Math.floor((width - side) / 2), top: Math.floor((height - side) / 2), side };
 }
 
-/**
- * A copy of the photograph that is small enough to be shown.
- * @param {Photograph} photograph
- */
-export function preview(photograph) {
+/** A copy of the photograph that is small enough to be shown. */
+export function preview(/** @type {Photograph} */ photograph) {
   const { width, height } = photograph;
   return part(photograph, { left: 0, top: 0, width, height }, Math.min(1, PREVIEW_SIDE / Math.max(width, height)));
 }

@@ -5,10 +5,7 @@ export class EngineError extends Error {
   /** @type {Record<string, string> | undefined} the message in each language, where the engine words it */
   messages;
 
-  /**
-   * @param {string} code
-   * @param {string} message
-   */
+  /** @param {string} code @param {string} message */
   constructor(code, message) {
     super(message);
     this.name = 'EngineError';
@@ -55,10 +52,7 @@ export class EngineModule {
   #exports;
   #model = 0;
 
-  /**
-   * @param {BufferSource} bytes the WebAssembly module
-   * @returns {Promise<EngineModule>}
-   */
+  /** @param {BufferSource} bytes the WebAssembly module @returns {Promise<EngineModule>} */
   static async create(bytes) {
     const engine = new EngineModule();
     const imports = host(() => engine.#exports.memory);
@@ -105,11 +99,7 @@ export class EngineModule {
     return this.#lookedAt(pixels, request, this.#exports.classify);
   }
 
-  /**
-   * @param {ImageData} pixels
-   * @param {object} request
-   * @returns {{classification: any, maps: import('../types.js').MapFacts[]}}
-   */
+  /** @param {ImageData} pixels @param {object} request @returns {{classification: any, maps: import('../types.js').MapFacts[]}} */
   explain(pixels, request) {
     return this.#lookedAt(pixels, request, this.#exports.explain);
   }
@@ -148,11 +138,8 @@ export class EngineModule {
     return this.#answer([text], (words) => this.#exports.checkResult(this.#model, words, text.length));
   }
 
-  /**
-   * SHA-256 in hexadecimal.
-   * @param {Uint8Array} bytes
-   */
-  digest(bytes) {
+  /** SHA-256 in hexadecimal. */
+  digest(/** @type {Uint8Array} */ bytes) {
     this.#lend([bytes], (pointer) => this.#exports.digest(pointer, bytes.length));
     return this.#text();
   }
@@ -168,12 +155,8 @@ export class EngineModule {
     return this.#answer([bytes, text], (image, words) => look(this.#model, image, pixels.width, pixels.height, words, text.length));
   }
 
-  /**
-   * What the engine writes in a call; the error where the call returns 0.
-   * @param {Uint8Array[]} arrays
-   * @param {(...pointers: number[]) => number} call
-   */
-  #answer(arrays, call) {
+  /** What the engine writes in a call; the error where the call returns 0. */
+  #answer(/** @type {Uint8Array[]} */ arrays, /** @type {(...pointers: number[]) => number} */ call) {
     if (this.#lend(arrays, call) === 0) throw this.#failure();
     return JSON.parse(this.#text());
   }

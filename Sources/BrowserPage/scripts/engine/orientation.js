@@ -32,11 +32,8 @@ export function chunkOrientation(content) {
   return exifOrientation(hasMark ? content.subarray(6) : content);
 }
 
-/**
- * The chunks of a WebP file: kind, start of the chunk and end of its content.
- * @param {Uint8Array} bytes
- */
-export function* webpChunks(bytes) {
+/** The chunks of a WebP file: kind, start of the chunk and end of its content. */
+export function* webpChunks(/** @type {Uint8Array} */ bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 12; at + 8 <= bytes.length;) {
     const size = view.getUint32(at + 4, true);
@@ -45,11 +42,8 @@ export function* webpChunks(bytes) {
   }
 }
 
-/**
- * The orientation of a WebP file; 1 for every other file, and for one whose EXIF cannot be read.
- * @param {Blob} blob
- */
-async function webpOrientation(blob) {
+/** The orientation of a WebP file; 1 for every other file, and for one whose EXIF cannot be read. */
+async function webpOrientation(/** @type {Blob} */ blob) {
   const start = new TextDecoder('latin1').decode(await blob.slice(0, 12).arrayBuffer());
   if (!start.startsWith('RIFF') || !start.endsWith('WEBP')) return 1;
   const bytes = new Uint8Array(await blob.arrayBuffer());

@@ -32,11 +32,8 @@ let current;
  */
 let explained;
 
-/**
- * SHA-256 in hexadecimal, by the browser; null where it offers none, as on a page that came over plain HTTP.
- * @param {BufferSource} bytes
- */
-async function digestOf(bytes) {
+/** SHA-256 in hexadecimal, by the browser; null where it offers none, as on a page that came over plain HTTP. */
+async function digestOf(/** @type {BufferSource} */ bytes) {
   if (!self.crypto?.subtle) return null;
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -64,10 +61,7 @@ function release() {
   current = undefined;
 }
 
-/**
- * @param {import('../types.js').Job} job
- * @param {{digest: string}} photograph
- */
+/** @param {import('../types.js').Job} job @param {{digest: string}} photograph */
 function requestOf(job, { digest }) {
   const { age, sex, site } = job.metadata;
   return {
@@ -89,11 +83,8 @@ async function classified(job, more) {
 }
 
 const actions = {
-  /**
-   * Compiles the engine, while the page still reads the weights. What fails here, `load` tells.
-   * @param {{engine: string, configuration: string, weightsByteCount: number}} job
-   */
-  async prepare(job) {
+  /** Compiles the engine, while the page still reads the weights. What fails here, `load` tells. */
+  async prepare(/** @type {{engine: string, configuration: string, weightsByteCount: number}} */ job) {
     starting = (async () => EngineModule.create(await inflated(bytesOf(job.engine))))();
     starting.catch(() => {});
     const configuration = bytesOf(job.configuration);
@@ -104,11 +95,8 @@ const actions = {
     return {};
   },
 
-  /**
-   * Decodes a part of the weights. What is wrong with it, `load` tells.
-   * @param {{part: string}} job
-   */
-  async receive({ part }) {
+  /** Decodes a part of the weights. What is wrong with it, `load` tells. */
+  async receive(/** @type {{part: string}} */ { part }) {
     try {
       const bytes = bytesOf(part);
       files.bytes.set(bytes, files.count);
@@ -170,19 +158,13 @@ const actions = {
     return { result, maps, picture, milliseconds };
   },
 
-  /**
-   * What each field of the metadata does to the logits: a run of its own, so that nobody waits for it with the result.
-   * @param {import('../types.js').Job} job
-   */
-  async effect(job) {
+  /** What each field of the metadata does to the logits: a run of its own, so that nobody waits for it with the result. */
+  async effect(/** @type {import('../types.js').Job} */ job) {
     return { shares: (await classified(job, { metadataShares: true })).metadataShares };
   },
 
-  /**
-   * The probabilities with other metadata.
-   * @param {import('../types.js').Job} job
-   */
-  async probabilities(job) {
+  /** The probabilities with other metadata. */
+  async probabilities(/** @type {import('../types.js').Job} */ job) {
     return (await classified(job)).probabilities;
   },
 
@@ -214,11 +196,8 @@ const actions = {
     return engine.readTable(new Uint8Array(bytes), { name, images });
   },
 
-  /**
-   * Checks results that come from a file; for each what follows from it, or why it is refused.
-   * @param {{results: {classes: object[], result: object}[]}} job
-   */
-  async checkResults({ results }) {
+  /** Checks results that come from a file; for each what follows from it, or why it is refused. */
+  async checkResults(/** @type {{results: {classes: object[], result: object}[]}} */ { results }) {
     return results.map((stored) => {
       try {
         return { result: engine.checkResult(stored) };
@@ -246,11 +225,8 @@ const actions = {
     return { bitmap: await part((await photographOf(source)).photograph, area, scale) };
   },
 
-  /**
-   * What the history keeps of a photograph whose file is too large for it.
-   * @param {{source: import('../types.js').Source, square: import('../types.js').Square}} job
-   */
-  async jpegOfSquare({ source, square }) {
+  /** What the history keeps of a photograph whose file is too large for it. */
+  async jpegOfSquare(/** @type {{source: import('../types.js').Source, square: import('../types.js').Square}} */ { source, square }) {
     return squareJPEG((await photographOf(source)).photograph, square);
   },
 
@@ -261,11 +237,8 @@ const actions = {
   },
 };
 
-/**
- * What goes to the page without being copied.
- * @param {any} answer
- */
-function transferable(answer) {
+/** What goes to the page without being copied. */
+function transferable(/** @type {any} */ answer) {
   return [answer.preview, answer.picture, answer.bitmap, answer.values?.buffer, answer.data?.buffer].filter(Boolean);
 }
 

@@ -13,20 +13,14 @@ async function dataAddress(blob) {
   return `data:${blob.type};base64,${base64Of(new Uint8Array(await blob.arrayBuffer()))}`;
 }
 
-/**
- * @param {unknown} address
- * @returns {Blob | null} null where it is no picture
- */
+/** @param {unknown} address @returns {Blob | null} null where it is no picture */
 function blobOfAddress(address) {
   const match = /^data:(image\/[a-z0-9.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/.exec(String(address));
   if (!match) return null;
   return new Blob([bytesOf(match[2])], { type: match[1] });
 }
 
-/**
- * @param {import('./database.js').HistoryDatabase} history
- * @param {string[]} ids of the scans
- */
+/** @param {import('./database.js').HistoryDatabase} history @param {string[]} ids of the scans */
 export async function exportArchive(history, ids) {
   const parts = [`${JSON.stringify({ format: FORMAT, version: 1, scans: ids.length })}\n`];
   for (const id of ids) {
@@ -60,7 +54,9 @@ const THUMBNAIL_BYTES = 200_000;
 
 /**
  * @typedef {import('../types.js').Scan} Scan
- * @typedef {{name: string, flaw?: string, refused?: import('../types.js').Worded}} Broken a record that was left out: the rule that it breaks, or the engine's sentence
+ * @typedef {{name: string, flaw?: string, refused?: import('../types.js').Worded}} Broken a record that was left out: the rule that
+ *   it breaks, or the engine's sentence
+ * @typedef {{result: Partial<import('../types.js').Result>} | {refused: import('../types.js').Worded}} Checked the engine's answer
  * @typedef {{added: number, known: number, broken: Broken[]}} Imported
  */
 
@@ -70,7 +66,7 @@ const THUMBNAIL_BYTES = 200_000;
  * the probabilities.
  * @param {import('./database.js').HistoryDatabase} history
  * @param {Blob} file
- * @param {(results: {classes: object[], result: object}[]) => Promise<({result: Partial<import('../types.js').Result>} | {refused: import('../types.js').Worded})[]>} check the engine's
+ * @param {(results: {classes: object[], result: object}[]) => Promise<Checked[]>} check the engine's
  * @param {(done: number, all: number) => void} [progress]
  * @returns {Promise<Imported>}
  */
@@ -146,18 +142,12 @@ async function recordOf(value) {
   }
 }
 
-/**
- * A record's part that the engine checks.
- * @param {Scan} scan
- */
-export function checkable({ classes, result }) {
+/** A record's part that the engine checks. */
+export function checkable(/** @type {Scan} */ { classes, result }) {
   return { classes: classes.map(withoutNull), result };
 }
 
-/**
- * A class as a model's configuration has it: what is not told is not there.
- * @param {{class: string, name: string, malignancy?: string | null}} item
- */
-function withoutNull({ class: id, name, malignancy }) {
+/** A class as a model's configuration has it: what is not told is not there. */
+function withoutNull(/** @type {{class: string, name: string, malignancy?: string | null}} */ { class: id, name, malignancy }) {
   return malignancy ? { class: id, name, malignancy } : { class: id, name };
 }

@@ -9,6 +9,7 @@ import { answer, connect, inTime, LOCK, NAME, STORES, stripOldPhotographs, write
  * @typedef {import('../types.js').BrokenRow} BrokenRow
  * @typedef {import('./lock.js').Lock} Lock
  * @typedef {(done: number, all: number) => void} Progress
+ * @typedef {(name: typeof STORES[number]) => IDBObjectStore} Opener
  */
 
 /** So many records are encrypted, or decrypted, together. */
@@ -69,7 +70,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Turns the history on. @returns {Promise<'on' | 'memory'>} */
+  /** @returns {Promise<'on' | 'memory'>} the state of the history when it is turned on */
   turnOn() {
     const turning = this.#turning.then(async () => {
       try {
@@ -127,8 +128,12 @@ export class HistoryDatabase {
       this.#memory = kept;
     }
     if (kept) queueMicrotask(this.changed);
-    this.#otherTabs ??= new BroadcastChannel(NAME);
-    this.#otherTabs.onmessage = () => this.changed();
+    try {
+      this.#otherTabs ??= new BroadcastChannel(NAME);
+      this.#otherTabs.onmessage = () => this.changed();
+    } catch {
+      // Not every browser has one here. Each transaction looks at the lock all the same.
+    }
     return database;
   }
 
@@ -161,12 +166,8 @@ export class HistoryDatabase {
     this.#otherTabs?.postMessage('lock');
   }
 
-  /**
-   * Encrypts all records. From the beginning other tabs neither read nor write without the passphrase.
-   * @param {string} passphrase
-   * @param {Progress} progress
-   */
-  async protect(passphrase, progress) {
+  /** Encrypts all records. From the beginning other tabs neither read nor write without the passphrase. */
+  async protect(/** @type {string} */ passphrase, /** @type {Progress} */ progress) {
     const database = await this.#open();
     await stripOldPhotographs(database);
     const lock = await newLock(passphrase);
@@ -182,12 +183,8 @@ export class HistoryDatabase {
     await this.#convert(progress);
   }
 
-  /**
-   * Opens the lock for this tab, and ends what was begun with the records when a page was closed.
-   * @param {string} passphrase
-   * @param {Progress} progress
-   */
-  async unlock(passphrase, progress) {
+  /** Opens the lock for this tab, and ends what was begun with the records when a page was closed. */
+  async unlock(/** @type {string} */ passphrase, /** @type {Progress} */ progress) {
     const lock = await this.#lock();
     if (!lock) return;
     this.#unlocked = { turn: lock.turn, key: await keyIn(lock, passphrase) };
@@ -231,7 +228,7 @@ export class HistoryDatabase {
   /**
    * Changes the stores, unless the lock is another one than the values were made for; then they are made again.
    * @template T
-   * @param {(form: {key: CryptoKey | null, writing: CryptoKey | null}) => Promise<(store: (name: typeof STORES[number]) => IDBObjectStore) => T | Promise<T>>} make
+   * @param {(form: {key: CryptoKey | null, writing: CryptoKey | null}) => Promise<(store: Opener) => T | Promise<T>>} make
    * @returns {Promise<T>}
    */
   async #write(make) {
@@ -291,7 +288,8 @@ export class HistoryDatabase {
     }
     await this.#write(async ({ writing }) => {
       const values = await Promise.all(records.map(({ scan, photograph }) => Promise.all([
-        packed(writing, 'scans', scan.id, scan), packed(writing, 'rows', scan.id, rowOf(scan)), photograph && packed(writing, 'photographs', scan.id, photograph)])));
+        packed(writing, 'scans', scan.id, scan), packed(writing, 'rows', scan.id, rowOf(scan)),
+        photograph && packed(writing, 'photographs', scan.id, photograph)])));
       return (store) => {
         for (const [index, [scan, row, picture]] of values.entries()) {
           const { id } = records[index].scan;

@@ -20,11 +20,7 @@ const WEBP_CHUNKS = ['VP8X', 'ALPH', 'VP8 ', 'VP8L'];
 const WEBP_FLAGS = 0x20 | 0x08 | 0x04;
 const WEBP_ANIMATION = 0x02;
 
-/**
- * @param {Uint8Array} bytes
- * @param {number} at
- * @param {number} [count]
- */
+/** @param {Uint8Array} bytes @param {number} at @param {number} [count] */
 const name = (bytes, at, count = 4) => String.fromCharCode(...bytes.subarray(at, at + count));
 
 /** @type {{type: string, begins: (bytes: Uint8Array) => boolean, parts: (bytes: Uint8Array) => Uint8Array[] | null}[]} */
@@ -107,12 +103,8 @@ function jfif(segment) {
   return Uint8Array.of(0xff, APP0, 0, 16, ...segment.subarray(4), 0, 0);
 }
 
-/**
- * Where a scan's coded data end: at a marker that is neither a byte 0xff nor a restart.
- * @param {Uint8Array} bytes
- * @param {number} start
- */
-function endOfScan(bytes, start) {
+/** Where a scan's coded data end: at a marker that is neither a byte 0xff nor a restart. */
+function endOfScan(/** @type {Uint8Array} */ bytes, /** @type {number} */ start) {
   for (let at = bytes.indexOf(0xff, start); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(0xff, at + 1)) {
     const next = bytes[at + 1];
     if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at;

@@ -22,10 +22,7 @@ const isShare = (/** @type {unknown} */ value) => typeof value === 'number' && v
 const isNumber = (/** @type {unknown} */ value) => Number.isFinite(value);
 /** A number of the engine's, which computes in 32 bits. */
 const isFloat = (/** @type {any} */ value) => isNumber(value) && Number.isFinite(Math.fround(value));
-/**
- * @param {unknown} value
- * @param {(each: any) => boolean} rule
- */
+/** @param {unknown} value @param {(each: any) => boolean} rule */
 const isListOf = (value, rule) => Array.isArray(value) && value.every(rule);
 
 /**
@@ -42,7 +39,8 @@ const RULES = [
   ['classes', ({ classes }) => isListOf(classes, (each) => isObject(each) && isText(each.class) && isText(each.name)) && classes.length >= 2
     && new Set(classes.map((/** @type {any} */ each) => each.class)).size === classes.length],
   ['result', ({ result }) => isObject(result) && isText(result.summary, 10_000) && isText(result.image, 1000)],
-  ['summaries', ({ result: { summaries } }) => summaries === undefined || (isObject(summaries) && Object.values(summaries).every((each) => isText(each, 10_000)))],
+  ['summaries', ({ result: { summaries } }) => summaries === undefined
+    || (isObject(summaries) && Object.values(summaries).every((each) => isText(each, 10_000)))],
   ['probabilities', ({ classes, result }) => isObject(result.probabilities) && classes.every((/** @type {any} */ each) =>
     Object.hasOwn(result.probabilities, each.class) && isShare(result.probabilities[each.class]))],
   ['multiLabel', ({ result: { multiLabel } }) => multiLabel === undefined || multiLabel === true],
@@ -58,7 +56,8 @@ const RULES = [
   ['warnings', ({ result: { warnings } }) => isListOf(warnings, (each) => isText(each) && CODE.test(each)) && warnings.length <= MOST_WORDS],
   ['warningDetails', ({ result: { warningDetails } }) => warningDetails === undefined
     || (isObject(warningDetails) && Object.values(warningDetails).every((each) => isText(each)) && Object.keys(warningDetails).length <= MOST_WORDS)],
-  ['abstainReasons', ({ result: { abstainReasons } }) => isListOf(abstainReasons, (each) => isText(each) && CODE.test(each)) && abstainReasons.length <= MOST_WORDS],
+  ['abstainReasons', ({ result: { abstainReasons } }) => isListOf(abstainReasons, (each) => isText(each) && CODE.test(each))
+    && abstainReasons.length <= MOST_WORDS],
   ['conformalSet', ({ classes, result: { conformalSet } }) => conformalSet === undefined || conformalSet === null
     || isListOf(conformalSet, (each) => isOneOf(classes, each))],
   ['conformalCoverage', ({ result: { conformalCoverage } }) => conformalCoverage === undefined || conformalCoverage === null || isShare(conformalCoverage)],
@@ -74,7 +73,8 @@ const RULES = [
   ['disclaimer', ({ result: { disclaimer } }) => isText(disclaimer, 1000) && disclaimer !== ''],
   ['square', ({ square }) => isObject(square) && ['left', 'top', 'side', 'width', 'height'].every((key) => isNumber(square[key]) && square[key] >= 0)
     && square.side > 0 && square.left + square.side <= square.width && square.top + square.side <= square.height],
-  ['trust', ({ classes, trust }) => trust === undefined || (isObject(trust) && Object.entries(trust).every(([id, found]) => isOneOf(classes, id) && isTrust(found)))],
+  ['trust', ({ classes, trust }) => trust === undefined
+    || (isObject(trust) && Object.entries(trust).every(([id, found]) => isOneOf(classes, id) && isTrust(found)))],
   ['kept', ({ kept }) => [undefined, 'whole', 'square'].includes(kept)],
   ['thumbnail', ({ thumbnail }) => thumbnail instanceof Blob],
 ];
@@ -124,18 +124,12 @@ export function known(value, members = MEMBERS) {
   }));
 }
 
-/**
- * @param {{class: string}[]} classes
- * @param {unknown} id
- */
+/** @param {{class: string}[]} classes @param {unknown} id */
 function isOneOf(classes, id) {
   return classes.some((each) => each.class === id);
 }
 
-/**
- * @param {any} record
- * @returns {string} the rule that it breaks; empty where it breaks none
- */
+/** @param {any} record @returns {string} the rule that it breaks; empty where it breaks none */
 export function flaw(record) {
   return RULES.find(([, holds]) => !holds(record))?.[0] ?? '';
 }
@@ -156,12 +150,8 @@ export function rowOf(record) {
   };
 }
 
-/**
- * A broken record's name, as far as it has one.
- * @param {any} record
- * @param {unknown} key
- */
-export function nameOfBroken(record, key) {
+/** A broken record's name, as far as it has one. */
+export function nameOfBroken(/** @type {any} */ record, /** @type {unknown} */ key) {
   const parts = [record?.name, record?.created].filter((part) => typeof part === 'string' && part !== '')
     .map((part) => (part.length > SHOWN_LENGTH ? `${part.slice(0, SHOWN_LENGTH)} ...` : part));
   return parts.length > 0 ? parts.join(', ') : String(key);

@@ -20,11 +20,7 @@ export function canSeal() {
 
 const broken = () => new EngineError('sealed_broken', 'the sealed file is damaged');
 
-/**
- * @param {string} passphrase
- * @param {Uint8Array} salt
- * @param {number} iterations
- */
+/** @param {string} passphrase @param {Uint8Array} salt @param {number} iterations */
 export async function keyOf(passphrase, salt, iterations) {
   const secret = await crypto.subtle.importKey('raw', encoder.encode(passphrase.normalize('NFC')), 'PBKDF2', false, ['deriveKey']);
   const derivation = { name: 'PBKDF2', hash: 'SHA-256', salt: /** @type {BufferSource} */ (salt), iterations };
@@ -45,14 +41,12 @@ export function decrypted(key, { iv, sealed }, label) {
   return crypto.subtle.decrypt(cipher(iv, label), key, sealed);
 }
 
-/**
- * @param {Blob} file
- * @param {string} passphrase
- */
+/** @param {Blob} file @param {string} passphrase */
 export async function seal(file, passphrase) {
   const salt = crypto.getRandomValues(new Uint8Array(16));
   const parts = Math.ceil(file.size / PART);
-  const head = JSON.stringify({ format: FORMAT, version: 1, derivation: 'PBKDF2-HMAC-SHA-256', iterations: ITERATIONS, salt: base64Of(salt), cipher: 'AES-256-GCM', parts });
+  const head = JSON.stringify({ format: FORMAT, version: 1, derivation: 'PBKDF2-HMAC-SHA-256',
+    iterations: ITERATIONS, salt: base64Of(salt), cipher: 'AES-256-GCM', parts });
   const key = await keyOf(passphrase, salt, ITERATIONS);
   const lines = [`${head}\n`];
   for (let index = 0; index < parts; index += 1) {
@@ -62,11 +56,8 @@ export async function seal(file, passphrase) {
   return new Blob(lines, { type: 'application/x-ndjson' });
 }
 
-/**
- * Whether a file is one of these.
- * @param {Blob} file
- */
-export async function isSealed(file) {
+/** Whether a file is one of these. */
+export async function isSealed(/** @type {Blob} */ file) {
   return (await file.slice(0, 200).text()).startsWith(`{"format":"${FORMAT}"`);
 }
 
@@ -79,11 +70,7 @@ function bytesIn(text) {
   }
 }
 
-/**
- * @param {Blob} file
- * @param {string} passphrase
- * @returns {Promise<Blob>}
- */
+/** @param {Blob} file @param {string} passphrase @returns {Promise<Blob>} */
 export async function unseal(file, passphrase) {
   const [head, ...lines] = (await file.text()).split('\n').filter((line) => line !== '');
   const facts = parsed(head);

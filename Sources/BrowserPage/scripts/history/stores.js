@@ -120,5 +120,6 @@ const PATIENCE = 2000;
  * @returns {Promise<T>} rejected where it takes too long
  */
 export function inTime(promise) {
-  return Promise.race([promise, new Promise((_, reject) => { setTimeout(reject, PATIENCE, new EngineError('storage_silent', 'the storage does not answer')); })]);
+  const silent = new EngineError('storage_silent', 'the storage does not answer');
+  return Promise.race([promise, new Promise((_, reject) => { setTimeout(reject, PATIENCE, silent); })]);
 }

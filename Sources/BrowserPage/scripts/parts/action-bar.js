@@ -15,11 +15,8 @@ export function actionBar(label, ...content) {
   return bar;
 }
 
-/**
- * Tells the styles how much of the window's lower edge the tabs take, for what lies above them.
- * @param {HTMLElement} tabs
- */
-export function measureTabs(tabs) {
+/** Tells the styles how much of the window's lower edge the tabs take, for what lies above them. */
+export function measureTabs(/** @type {HTMLElement} */ tabs) {
   new ResizeObserver(() => {
     const isFixed = getComputedStyle(tabs).position === 'fixed';
     document.documentElement.style.setProperty('--tabs', `${isFixed ? tabs.offsetHeight : 0}px`);

@@ -26,7 +26,9 @@ function figure(side, chosen, choose, pointed, countOf) {
     outline.map((path) => s('path', { d: path, class: 'body-outline' })),
     regions.filter(({ name }) => !countOf || !name).map(({ site, path, reach, mirrored, name }) => s('g', {
       class: `region${countOf ? (countOf(site) > 0 ? ' counted' : ' vacant') : ''}`, role: 'button', tabindex: 0, 'data-site': name ? null : site,
-      'aria-label': countOf ? t('body.lesions', { site: siteName(site), count: countOf(site) }) : name ? t(`body.${name}`) : t('body.select', { site: siteName(site) }), 'aria-pressed': name ? null : String(site === chosen),
+      'aria-label': countOf ? t('body.lesions', { site: siteName(site), count: countOf(site) })
+      : name ? t(`body.${name}`) : t('body.select', { site: siteName(site) }),
+      'aria-pressed': name ? null : String(site === chosen),
       onclick: () => choose(site),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -38,11 +40,8 @@ function figure(side, chosen, choose, pointed, countOf) {
     }, reach ? shapes(reach, mirrored, 'region-reach') : null, shapes(path, mirrored, 'region-shape')))));
 }
 
-/**
- * One of the regions is a stop of the Tab key, and the arrow keys lead to the others.
- * @param {SVGSVGElement} svg
- */
-function roving(svg) {
+/** One of the regions is a stop of the Tab key, and the arrow keys lead to the others. */
+function roving(/** @type {SVGSVGElement} */ svg) {
   const regions = /** @type {SVGGElement[]} */ ([...svg.querySelectorAll('.region')]);
   const stopAt = (/** @type {Element} */ region) => regions.forEach((each) => each.setAttribute('tabindex', each === region ? '0' : '-1'));
   stopAt(regions.find((each) => each.getAttribute('aria-pressed') === 'true') ?? regions[0]);
@@ -81,7 +80,8 @@ export function bodyCounts(scans, chosen, changed) {
     const places = [...lesions.keys()].sort((first, second) => countOf(second) - countOf(first));
     replace(root,
       h('div', { class: 'body-pair' }, /** @type {const} */ (['front', 'back']).map((side) => figure(side, site, choose, () => {}, countOf))),
-      h('div', { class: 'row' }, places.map((each) => h('button', { type: 'button', class: 'button', 'data-site': each, 'aria-pressed': String(each === site), onclick: () => choose(each) },
+      h('div', { class: 'row' }, places.map((each) => h('button', { type: 'button', class: 'button', 'data-site': each,
+        'aria-pressed': String(each === site), onclick: () => choose(each) },
         h('span', {}, t('body.lesions', { site: each === 'unknown' ? t('body.unknown') : siteName(each), count: countOf(each) }))))));
     if (focused) /** @type {HTMLElement | null} */ (root.querySelector(`[data-site="${focused}"]`))?.focus({ preventScroll: true });
   };
@@ -145,7 +145,8 @@ export function bodyMap(sites, site, changed) {
   describe('');
   const both = h('div', { class: 'body-map' }, h('div', { class: 'body-side' }, sides, stage, caption), list);
   // For phones, where the list lies beside the body, out of sight.
-  const other = h('button', { type: 'button', class: 'button plain other-way', onclick: () => both.scrollTo({ left: isAtList() ? 0 : both.clientWidth }) }, t('body.list'));
+  const other = h('button', { type: 'button', class: 'button plain other-way',
+    onclick: () => both.scrollTo({ left: isAtList() ? 0 : both.clientWidth }) }, t('body.list'));
   const isAtList = () => both.scrollLeft > both.clientWidth / 2;
   both.addEventListener('scroll', () => { other.textContent = t(isAtList() ? 'body.map' : 'body.list'); });
   return h('fieldset', { class: 'stack' }, h('legend', { class: 'label' }, t('metadata.site')), other, both);

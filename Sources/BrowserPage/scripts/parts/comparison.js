@@ -20,7 +20,8 @@ export function comparison(photographs, labels) {
     return h('div', { class: 'heatmap-stage compare-stage', tabindex: 0, role: 'group', 'aria-label': t('compare.stage') }, canvas);
   });
   const [, later] = stages;
-  const root = h('div', { class: 'compare-photographs' }, stages.map((stage, index) => h('figure', { class: 'stack close' }, stage, h('figcaption', { class: 'small soft' }, labels[index]))));
+  const root = h('div', { class: 'compare-photographs' }, stages.map((stage, index) =>
+    h('figure', { class: 'stack close' }, stage, h('figcaption', { class: 'small soft' }, labels[index]))));
   const view = sharedView(photographs, (scale) => {
     out.disabled = scale === 1;
     closer.disabled = scale === LARGEST;
@@ -48,12 +49,8 @@ export function comparison(photographs, labels) {
     shareRow, h('p', { class: 'small soft no-print' }, t('compare.hint')));
 }
 
-/**
- * What several photographs show: how much they are enlarged, and where the middle of the view lies in them, 0...1.
- * @param {HTMLCanvasElement[]} photographs
- * @param {(scale: number) => void} changed
- */
-function sharedView(photographs, changed) {
+/** What several photographs show: how much they are enlarged, and where the middle of the view lies in them, 0...1. */
+function sharedView(/** @type {HTMLCanvasElement[]} */ photographs, /** @type {(scale: number) => void} */ changed) {
   const view = { scale: 1, x: 0.5, y: 0.5 };
   function show() {
     const half = 0.5 / view.scale;
@@ -62,10 +59,7 @@ function sharedView(photographs, changed) {
     for (const canvas of photographs) canvas.style.transform = `scale(${view.scale}) translate(${(0.5 - view.x) * 100}%, ${(0.5 - view.y) * 100}%)`;
     changed(view.scale);
   }
-  /**
-   * @param {number} factor
-   * @param {{x: number, y: number}} [point] of the view, -0.5...0.5 from its middle, that stays where it is
-   */
+  /** @param {number} factor @param {{x: number, y: number}} [point] of the view, -0.5...0.5 from its middle, that stays where it is */
   function zoom(factor, point = { x: 0, y: 0 }) {
     const scale = Math.min(Math.max(view.scale * factor, 1), LARGEST);
     view.x += point.x * (1 / view.scale - 1 / scale);
@@ -84,12 +78,8 @@ function sharedView(photographs, changed) {
   };
 }
 
-/**
- * Moves and enlarges by the wheel with Ctrl, by dragging, and by the keyboard.
- * @param {HTMLElement} stage
- * @param {ReturnType<typeof sharedView>} view
- */
-function moveBy(stage, view) {
+/** Moves and enlarges by the wheel with Ctrl, by dragging, and by the keyboard. */
+function moveBy(/** @type {HTMLElement} */ stage, /** @type {ReturnType<typeof sharedView>} */ view) {
   stage.addEventListener('wheel', (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();

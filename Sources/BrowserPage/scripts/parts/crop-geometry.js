@@ -8,11 +8,8 @@
 /** The engine takes no smaller square. */
 const SMALLEST = 32;
 
-/**
- * The sides that the square can have.
- * @param {Size} size
- */
-export function sidesOf(size) {
+/** The sides that the square can have. */
+export function sidesOf(/** @type {Size} */ size) {
   const largest = Math.min(size.width, size.height);
   return { smallest: Math.min(largest, SMALLEST), largest };
 }
@@ -46,30 +43,20 @@ export function resized(square, side, size, point = { x: 0.5, y: 0.5 }) {
   return within({ side: bounded, left: square.left + (square.side - bounded) * point.x, top: square.top + (square.side - bounded) * point.y }, size);
 }
 
-/**
- * How far zoomed in a side is: 0 the whole, 100 the smallest; equal steps enlarge by equal factors.
- * @param {number} side
- * @param {Size} size
- */
-export function zoomOf(side, size) {
+/** How far zoomed in a side is: 0 the whole, 100 the smallest; equal steps enlarge by equal factors. */
+export function zoomOf(/** @type {number} */ side, /** @type {Size} */ size) {
   const { smallest, largest } = sidesOf(size);
   return smallest === largest ? 0 : 100 * Math.log(largest / side) / Math.log(largest / smallest);
 }
 
-/**
- * @param {number} zoom
- * @param {Size} size
- */
+/** @param {number} zoom @param {Size} size */
 export function sideOfZoom(zoom, size) {
   const { smallest, largest } = sidesOf(size);
   return Math.round(largest * (smallest / largest) ** (zoom / 100));
 }
 
-/**
- * By what a turn of the wheel enlarges: the same for a mouse that counts lines and a touchpad that counts pixels.
- * @param {{deltaY: number, deltaMode: number}} wheel
- */
-export function wheelFactor({ deltaY, deltaMode }) {
+/** By what a turn of the wheel enlarges: the same for a mouse that counts lines and a touchpad that counts pixels. */
+export function wheelFactor(/** @type {{deltaY: number, deltaMode: number}} */ { deltaY, deltaMode }) {
   const pixels = deltaY * [1, 16, 400][deltaMode];
   return Math.exp(Math.min(Math.max(pixels, -120), 120) / 400);
 }

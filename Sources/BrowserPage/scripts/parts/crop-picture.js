@@ -46,7 +46,8 @@ export function cropPicture(canvas, { width, height, preview, source }, seen) {
     const view = seen();
     const left = Math.max(0, Math.floor(view.left));
     const top = Math.max(0, Math.floor(view.top));
-    const area = { left, top, width: Math.min(width, Math.ceil(view.left + view.width)) - left, height: Math.min(height, Math.ceil(view.top + view.height)) - top };
+    const area = { left, top, width: Math.min(width, Math.ceil(view.left + view.width)) - left,
+      height: Math.min(height, Math.ceil(view.top + view.height)) - top };
     if (area.width <= 0 || area.height <= 0) return;
     try {
       const { bitmap } = await app.engine.request('region', { source, area, scale: Math.min(1, view.scale * density()) }, 'region');

@@ -28,7 +28,8 @@ export function cropEditor(photograph, start, changed) {
 
   const canvas = h('canvas', { role: 'img', 'aria-label': t('scan.photographOf', { name, width, height }) });
   const frame = h('div', { class: 'crop-square', 'aria-hidden': 'true' });
-  const stage = h('div', { class: 'crop-stage', tabindex: 0, role: 'group', 'aria-label': t('scan.stage'), style: { '--ratio': String(Math.min(Math.max(width / height, 0.8), 1.8)) } }, canvas, frame);
+  const stage = h('div', { class: 'crop-stage', tabindex: 0, role: 'group', 'aria-label': t('scan.stage'),
+    style: { '--ratio': String(Math.min(Math.max(width / height, 0.8), 1.8)) } }, canvas, frame);
   const picture = cropPicture(canvas, photograph, () => seen(stage, square));
   const controls = cropControls({
     move: (x, y) => move(x, y), zoomStep: (isCloser) => zoomStep(isCloser), zoomTo: (place) => resize(sideOfZoom(place, size)), reset: () => set(whole) });
@@ -57,7 +58,8 @@ export function cropEditor(photograph, start, changed) {
   }
 
   const step = () => Math.max(1, Math.round(square.side / 20));
-  const move = (/** @type {number} */ x, /** @type {number} */ y, pixels = step()) => set({ ...square, left: square.left + x * pixels, top: square.top + y * pixels });
+  const move = (/** @type {number} */ x, /** @type {number} */ y, pixels = step()) =>
+    set({ ...square, left: square.left + x * pixels, top: square.top + y * pixels });
   const zoomStep = (/** @type {boolean} */ isCloser) => resize(isCloser ? square.side / 1.15 : square.side * 1.15);
   // The photograph follows the middle of the fingers and grows about it.
   fingersOn(stage, () => ({ from: square, scale: seen(stage, square).scale }), ({ from, scale }, { x, y, ratio, middle }) => {
@@ -101,16 +103,13 @@ function frameSide({ clientWidth, clientHeight }) {
   return FRAME * Math.min(clientWidth, clientHeight);
 }
 
-/**
- * The part of the photograph that the view shows, and how many of the screen's pixels one of its pixels takes.
- * @param {HTMLElement} stage
- * @param {Square} square
- */
-function seen(stage, square) {
+/** The part of the photograph that the view shows, and how many of the screen's pixels one of its pixels takes. */
+function seen(/** @type {HTMLElement} */ stage, /** @type {Square} */ square) {
   const { clientWidth, clientHeight } = stage;
   const side = frameSide(stage);
   const scale = side / square.side;
-  return { scale, left: square.left - (clientWidth - side) / 2 / scale, top: square.top - (clientHeight - side) / 2 / scale, width: clientWidth / scale, height: clientHeight / scale };
+  return { scale, left: square.left - (clientWidth - side) / 2 / scale, top: square.top - (clientHeight - side) / 2 / scale,
+    width: clientWidth / scale, height: clientHeight / scale };
 }
 
 /**
@@ -122,7 +121,8 @@ function seen(stage, square) {
  * @param {() => void} actions.reset
  */
 function cropControls(actions) {
-  const zoom = h('input', { class: 'slider', type: 'range', min: 0, max: 100, step: 1, value: 0, 'aria-label': t('scan.zoom'), oninput: () => actions.zoomTo(Number(zoom.value)) });
+  const zoom = h('input', { class: 'slider', type: 'range', min: 0, max: 100, step: 1, value: 0,
+    'aria-label': t('scan.zoom'), oninput: () => actions.zoomTo(Number(zoom.value)) });
   const button = (/** @type {'back' | 'up' | 'down' | 'forward' | 'minus' | 'plus'} */ sign, /** @type {string} */ label, /** @type {() => void} */ act) =>
     h('button', { type: 'button', class: 'button plain square', 'aria-label': label, onclick: act }, icon(sign));
   const arrow = (/** @type {'back' | 'up' | 'down' | 'forward'} */ direction, /** @type {number} */ x, /** @type {number} */ y) =>
@@ -137,7 +137,8 @@ function cropControls(actions) {
       reset.disabled = !isMoved;
     },
     element: h('div', { class: 'crop-controls', role: 'group', 'aria-label': t('scan.squareControls') },
-      h('div', { class: 'zoom-row' }, button('minus', t('scan.zoomOut'), () => actions.zoomStep(false)), zoom, button('plus', t('scan.zoomIn'), () => actions.zoomStep(true))),
+      h('div', { class: 'zoom-row' }, button('minus', t('scan.zoomOut'), () => actions.zoomStep(false)),
+        zoom, button('plus', t('scan.zoomIn'), () => actions.zoomStep(true))),
       h('div', { class: 'row' }, arrow('back', -1, 0), arrow('up', 0, -1), arrow('down', 0, 1), arrow('forward', 1, 0), reset)),
   };
 }

@@ -55,12 +55,8 @@ export async function confirmAction(title, text, action) {
   return answer === 'yes';
 }
 
-/**
- * Tells what happened in a dialog with one button.
- * @param {string} title
- * @param {string} text
- */
-export function tell(title, text) {
+/** Tells what happened in a dialog with one button. */
+export function tell(/** @type {string} */ title, /** @type {string} */ text) {
   return openDialog(title, [h('p', {}, text)], [{ label: t('common.close'), value: '', kind: 'primary' }]);
 }
 

@@ -20,12 +20,8 @@ export function switchRow(label, isOn, changed) {
   return h('label', { class: 'switch-row' }, box, h('span', {}, label));
 }
 
-/**
- * Where a person chooses files; a button opens it. The same file can be chosen twice.
- * @param {Record<string, unknown>} attributes
- * @param {(files: File[]) => unknown} chosen
- */
-export function filePicker(attributes, chosen) {
+/** Where a person chooses files; a button opens it. The same file can be chosen twice. */
+export function filePicker(/** @type {Record<string, unknown>} */ attributes, /** @type {(files: File[]) => unknown} */ chosen) {
   const picker = h('input', { type: 'file', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', ...attributes, onchange: () => {
     const files = [...(picker.files ?? [])];
     picker.value = '';

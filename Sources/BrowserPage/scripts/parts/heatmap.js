@@ -28,11 +28,8 @@ const BESIDE_SIDE = 600;
  * @property {number} [milliseconds] how long one run of the network takes
  */
 
-/**
- * The photograph's square with the map over it, and what chooses and judges the map.
- * @param {Options} options
- */
-export function heatmap({ photograph, result, classes, request, trustOf, checked, drawn, milliseconds = 250 }) {
+/** The photograph's square with the map over it, and what chooses and judges the map. */
+export function heatmap(/** @type {Options} */ { photograph, result, classes, request, trustOf, checked, drawn, milliseconds = 250 }) {
   const order = ranked(classes, result.probabilities);
   let lesionClass = result.prediction?.class ?? order[0].class;
   // Where the model abstains its map is shown only to who asks for it.
@@ -56,7 +53,8 @@ export function heatmap({ photograph, result, classes, request, trustOf, checked
     pair.overlay.hidden = scale.hidden = !isShown;
     photograph.setAttribute('aria-label', t(isShown ? 'heatmap.photographWithMap' : 'heatmap.photographAlone', { name }));
     if (status === null) return;
-    const sentences = status !== 'ok' ? [t(`heatmap.${status}`, { name })] : visible ? shownWords(name, result.probabilities[lesionClass], trustOf(lesionClass), place)
+    const sentences = status !== 'ok' ? [t(`heatmap.${status}`, { name })]
+      : visible ? shownWords(name, result.probabilities[lesionClass], trustOf(lesionClass), place)
       : result.abstain ? [] : [t('heatmap.hidden')];
     replace(caption, [...(result.abstain ? [t('heatmap.abstains')] : []), ...sentences].map((sentence) => h('p', {}, sentence)));
   }
@@ -128,11 +126,8 @@ export function placeOfCentre(values, width, height) {
   return sum > 0 ? texts('heatmap.places')[3 * third(y / sum / height) + third(x / sum / width)] : '';
 }
 
-/**
- * The photograph with the map over it, which a press takes away for as long as it lasts, and the photograph alone beside it.
- * @param {HTMLCanvasElement} photograph
- */
-function stages(photograph) {
+/** The photograph with the map over it, which a press takes away for as long as it lasts, and the photograph alone beside it. */
+function stages(/** @type {HTMLCanvasElement} */ photograph) {
   photograph.setAttribute('role', 'img');
   const overlay = h('canvas', { class: 'heatmap-overlay', hidden: true });
   const stage = h('div', { class: 'heatmap-stage' }, photograph, overlay);
@@ -149,10 +144,7 @@ function stages(photograph) {
   };
 }
 
-/**
- * @param {HTMLElement} element
- * @param {(isHeld: boolean) => void} changed
- */
+/** @param {HTMLElement} element @param {(isHeld: boolean) => void} changed */
 function whileHeld(element, changed) {
   element.addEventListener('pointerdown', (event) => {
     element.setPointerCapture(event.pointerId);
@@ -179,11 +171,13 @@ function mapControls({ order, lesionClass, visible, pair, probabilities, chosen,
     opacity.setAttribute('aria-valuetext', `${opacity.value} %`);
   };
   const picker = h('select', { class: 'input', onchange: () => chosen(picker.value) },
-    order.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass }, `${className(id, name)} (${formatPercent(probabilities[id])})`)));
+    order.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass },
+      `${className(id, name)} (${formatPercent(probabilities[id])})`)));
   const isWide = matchMedia(WIDE).matches;
   const isPress = (/** @type {KeyboardEvent} */ { key }) => key === ' ' || key === 'Enter';
   const hold = h('button', { type: 'button', class: 'button', onblur: () => pair.peek(false),
-    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(true); }, onkeyup: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(false); } }, t('heatmap.peek'));
+    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(true); },
+    onkeyup: (/** @type {KeyboardEvent} */ event) => { if (isPress(event)) pair.peek(false); } }, t('heatmap.peek'));
   whileHeld(hold, pair.peek);
   pair.showBeside(isWide);
   setOpacity();

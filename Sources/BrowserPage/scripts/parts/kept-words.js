@@ -60,7 +60,7 @@ export function keptWords(scan, told, changed) {
   window.addEventListener('beforeunload', stay);
   window.addEventListener('pagehide', store);
   return {
-    first: words, store, isTyping,
+    store, isTyping,
     /** @param {Partial<Words>} typed */
     typing(typed) {
       words = { ...words, ...typed };

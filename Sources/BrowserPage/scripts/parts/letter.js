@@ -26,11 +26,7 @@ export async function printLetter(scan, photograph) {
   if (answer === 'print') printOnPaper(letter(scan, photograph, question.value.trim()));
 }
 
-/**
- * @param {import('../types.js').Scan} scan
- * @param {HTMLCanvasElement | null} photograph
- * @param {string} question
- */
+/** @param {import('../types.js').Scan} scan @param {HTMLCanvasElement | null} photograph @param {string} question */
 function letter(scan, photograph, question) {
   const { result, classes, created, lesion, name, note, trust = {} } = scan;
   const checks = Object.entries(trust).map(([id, found]) => `${nameOfClass(classes, id)}: ${verdict(found)}`);
@@ -42,7 +38,9 @@ function letter(scan, photograph, question) {
     h('section', {}, h('h2', {}, t('effect.given')), metadataList(result.metadata)),
     note ? h('section', {}, h('h2', {}, t('record.note')), h('p', { class: 'report-note' }, note)) : null,
     h('section', {}, h('h2', {}, t('letter.program')), h('p', {}, `${result.abstain ? '' : `${riskWords(result).word}. `}${summary(result)}`),
-      result.abstain ? null : h('p', { class: 'small' }, ranked(classes, result.probabilities).slice(0, NAMED).map(({ class: id, name: words }) => `${className(id, words)} ${formatPercent(result.probabilities[id])}`).join(' · ')),
+      result.abstain ? null : h('p', { class: 'small' }, ranked(classes, result.probabilities).slice(0, NAMED)
+        .map(({ class: id, name: words }) => `${className(id, words)} ${formatPercent(result.probabilities[id])}`).join(' · ')),
       (checks.length > 0 ? checks : [t('letter.unchecked')]).map((words) => h('p', { class: 'small' }, words))),
-    h('p', { class: 'small' }, [t('letter.made', { model: `${result.model.name} ${result.model.version}` }), name, t('report.page', { hash: facts.hash })].join(' · ')));
+    h('p', { class: 'small' }, [t('letter.made', { model: `${result.model.name} ${result.model.version}` }),
+      name, t('report.page', { hash: facts.hash })].join(' · ')));
 }

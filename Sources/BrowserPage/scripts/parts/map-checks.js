@@ -13,11 +13,8 @@ const CHECK_RUNS = 140;
 /** A plain run's share of the time of one that makes the maps of all classes too; after a check as it was measured. */
 let plainShare = 0.5;
 
-/**
- * What the three checks of a map measured, a sentence each.
- * @param {Trust} trust
- */
-function measurements(trust) {
+/** What the three checks of a map measured, a sentence each. */
+function measurements(/** @type {Trust} */ trust) {
   const number = (/** @type {number} */ value) => formatNumber(value, 3, 3);
   return [
     t('heatmap.deletion', { value: number(trust.deletionAUC), random: number(trust.randomDeletionAUC) }),
@@ -27,11 +24,8 @@ function measurements(trust) {
   ];
 }
 
-/**
- * What the checks of a map say of it, in a sentence.
- * @param {Trust | undefined} trust
- */
-export function verdict(trust) {
+/** What the checks of a map say of it, in a sentence. */
+export function verdict(/** @type {Trust | undefined} */ trust) {
   return t(trust ? (trust.passes ? 'heatmap.passes' : 'heatmap.fails') : 'heatmap.unchecked');
 }
 
@@ -97,12 +91,8 @@ export function mapChecks({ request, trustOf, checked, milliseconds }) {
     }
   }
 
-  /**
-   * Puts the end of a check in the place of its progress; who waited there goes on there.
-   * @param {HTMLElement | null} content
-   * @param {HTMLElement | null} told
-   */
-  function end(content, told) {
+  /** Puts the end of a check in the place of its progress; who waited there goes on there. */
+  function end(/** @type {HTMLElement | null} */ content, /** @type {HTMLElement | null} */ told) {
     const waited = box.contains(document.activeElement);
     replace(box, content);
     replace(live, told);

@@ -107,11 +107,8 @@ function ageWords(age) {
   return age > 100 ? t('metadata.ageClamped') : t('metadata.years', { count: age });
 }
 
-/**
- * What is known, in words: names and values.
- * @param {{age: number | null, sex: string, site: string}} metadata
- */
-export function metadataWords({ age, sex, site }) {
+/** What is known, in words: names and values. */
+export function metadataWords(/** @type {{age: number | null, sex: string, site: string}} */ { age, sex, site }) {
   return [
     [t('metadata.age'), age === null ? t('metadata.notGiven') : t('metadata.years', { count: age })],
     [t('metadata.sex'), t(`metadata.sexes.${sex}`)],
@@ -119,11 +116,8 @@ export function metadataWords({ age, sex, site }) {
   ];
 }
 
-/**
- * What is known, in a line.
- * @param {{age: number | null, sex: string, site: string}} metadata
- */
-export function metadataLine(metadata) {
+/** What is known, in a line. */
+export function metadataLine(/** @type {{age: number | null, sex: string, site: string}} */ metadata) {
   const { age, sex, site } = metadata;
   const known = [
     age === null ? '' : t('metadata.years', { count: age }),

@@ -29,17 +29,20 @@ export function probabilityChart(scans) {
   const y = (/** @type {number} */ share) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - share);
   const colour = (/** @type {{class: string, index: number}} */ each) => ({ '--bar': classColor(each.class, each.index) });
   const line = (/** @type {typeof shown[0]} */ each, /** @type {number} */ place) => s('g', { class: 'chart-line', style: colour(each) },
-    s('polyline', { points: same.map(({ result }, index) => `${x(times[index])},${y(result.probabilities[each.class])}`).join(' '), 'stroke-dasharray': DASHES[place] || null }),
+    s('polyline', { points: same.map(({ result }, index) => `${x(times[index])},${y(result.probabilities[each.class])}`).join(' '),
+      'stroke-dasharray': DASHES[place] || null }),
     same.map(({ result }, index) => s('circle', { cx: x(times[index]), cy: y(result.probabilities[each.class]), r: 4 })));
   return h('figure', { class: 'stack close' },
     s('svg', { class: 'chart', viewBox: `0 0 ${width} ${HEIGHT}`, style: { 'max-inline-size': `${width}px` }, role: 'img', 'aria-label': t('lesion.chart') },
-      [0, 0.5, 1].map((share) => [s('path', { class: 'chart-grid', d: `M${LEFT} ${y(share)}H${width - RIGHT}` }), s('text', { class: 'chart-text', x: LEFT - 8, y: y(share) + 4, 'text-anchor': 'end' }, formatShare(share, 0))]).flat(),
+      [0, 0.5, 1].map((share) => [s('path', { class: 'chart-grid', d: `M${LEFT} ${y(share)}H${width - RIGHT}` }),
+        s('text', { class: 'chart-text', x: LEFT - 8, y: y(share) + 4, 'text-anchor': 'end' }, formatShare(share, 0))]).flat(),
       s('text', { class: 'chart-text', x: x(first), y: HEIGHT - 8, 'text-anchor': last > first ? 'start' : 'middle' }, formatDate(first, false)),
       last > first ? s('text', { class: 'chart-text', x: x(last), y: HEIGHT - 8, 'text-anchor': 'end' }, formatDate(last, false)) : null,
       shown.map(line)),
     h('figcaption', { class: 'stack close' },
       h('ul', { role: 'list', class: 'chart-key' }, shown.map((each, place) => h('li', {},
-        s('svg', { class: 'chart-sample', viewBox: '0 0 32 8', 'aria-hidden': 'true' }, s('g', { class: 'chart-line', style: colour(each) }, s('path', { d: 'M0 4H32', 'stroke-dasharray': DASHES[place] || null }))),
+        s('svg', { class: 'chart-sample', viewBox: '0 0 32 8', 'aria-hidden': 'true' },
+          s('g', { class: 'chart-line', style: colour(each) }, s('path', { d: 'M0 4H32', 'stroke-dasharray': DASHES[place] || null }))),
         className(each.class, each.name)))),
       same.length < scans.length ? h('p', { class: 'small soft' }, t('lesion.otherModels', { count: scans.length - same.length })) : null,
       table({ 'aria-label': t('lesion.chart') }, [t('facts.date'), ...shown.map((each) => className(each.class, each.name))],

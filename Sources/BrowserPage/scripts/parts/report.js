@@ -16,21 +16,15 @@ import { bars, headline, metadataList, modelFacts, setSentence, unreliable } fro
 /** @param {HTMLCanvasElement} canvas */
 export const copyOf = (canvas) => drawn(canvas, Infinity);
 
-/**
- * Puts an article into the page, where only a printer sees it, and prints it.
- * @param {HTMLElement} article
- */
-export function printOnPaper(article) {
+/** Puts an article into the page, where only a printer sees it, and prints it. */
+export function printOnPaper(/** @type {HTMLElement} */ article) {
   dropReport();
   document.body.append(article);
   print();
 }
 
-/**
- * Prints several results, a few lines each.
- * @param {import('../types.js').Scan[]} scans
- */
-export async function printList(scans) {
+/** Prints several results, a few lines each. */
+export async function printList(/** @type {import('../types.js').Scan[]} */ scans) {
   const addresses = scans.map(({ thumbnail }) => URL.createObjectURL(thumbnail));
   const pictures = addresses.map((address) => h('img', { src: address, alt: '', width: 96, height: 96 }));
   await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));

@@ -57,7 +57,8 @@ export function resultPanel({ scanOf, photograph, request, checked, milliseconds
     report: h('button', { class: 'button', onclick: () => printReport(scanOf(), photograph, shown) }, icon('print'), t('result.report')),
     element: h('div', { class: 'result' },
       h('section', { class: `result-head card stack${photograph && !result.abstain ? ' has-photograph' : ''}`, 'aria-label': t('result.heading') },
-        photograph ? h('div', { class: 'head-photograph no-print', 'aria-hidden': 'true' }, copyOf(photograph, SMALL_SIDE)) : null, headline(result), disclaimer()),
+        photograph ? h('div', { class: 'head-photograph no-print', 'aria-hidden': 'true' }, copyOf(photograph, SMALL_SIDE)) : null,
+        headline(result), disclaimer()),
       h('section', { class: 'result-picture card stack', 'aria-label': t('heatmap.heading') },
         h('h2', {}, t('heatmap.heading')),
         map ? map.element : message('notice', t('heatmap.noPhotograph')),
@@ -83,17 +84,16 @@ export function resultPanel({ scanOf, photograph, request, checked, milliseconds
  */
 export function wordFields(words, typed, { names, left, rows = 3 }, ...more) {
   const known = uniqueID('names');
-  const lesion = h('input', { class: 'input', value: words.lesion, list: names && known, maxlength: LESION_LENGTH, autocomplete: 'off', oninput: () => typed({ lesion: lesion.value }), onchange: left });
-  const note = h('textarea', { class: 'input', rows, value: words.note, maxlength: NOTE_LENGTH, autocomplete: 'off', oninput: () => typed({ note: note.value }), onchange: left });
+  const lesion = h('input', { class: 'input', value: words.lesion, list: names && known, maxlength: LESION_LENGTH,
+    autocomplete: 'off', oninput: () => typed({ lesion: lesion.value }), onchange: left });
+  const note = h('textarea', { class: 'input', rows, value: words.note, maxlength: NOTE_LENGTH, autocomplete: 'off',
+    oninput: () => typed({ note: note.value }), onchange: left });
   return h('section', { class: 'card stack', 'aria-label': t('record.notes') }, h('h2', {}, t('record.notes')),
     labelled(t('record.lesion'), lesion, names ? h('datalist', { id: known }, names.map((name) => h('option', { value: name }))) : null),
     labelled(t('record.note'), note), ...more);
 }
 
-/**
- * Where the model abstains nothing is said of what the metadata did.
- * @param {import('../types.js').Result} result
- */
-function effectTitle(result) {
+/** Where the model abstains nothing is said of what the metadata did. */
+function effectTitle(/** @type {import('../types.js').Result} */ result) {
   return t(result.abstain ? 'effect.given' : 'effect.heading');
 }

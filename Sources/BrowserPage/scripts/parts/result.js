@@ -12,11 +12,8 @@ import { factList, table } from './pieces.js';
  * @typedef {import('../types.js').Scan['classes']} Classes
  */
 
-/**
- * The sentence of the result, its risk and what stands against relying on it; abstention comes before anything else.
- * @param {Result} result
- */
-export function headline(result) {
+/** The sentence of the result, its risk and what stands against relying on it; abstention comes before anything else. */
+export function headline(/** @type {Result} */ result) {
   const risk = riskWords(result);
   const notes = [...warnings(result), ...(result.confidence === 'low' && !result.abstain ? [t('result.lowConfidence')] : []),
     ...(result.multiLabel ? [t('result.severalClasses')] : [])];
@@ -32,11 +29,8 @@ export function headline(result) {
     notes.length > 0 ? message('warning', ...notes) : null);
 }
 
-/**
- * What stands over the bars where the model abstains.
- * @param {Result} result
- */
-export function unreliable(result) {
+/** What stands over the bars where the model abstains. */
+export function unreliable(/** @type {Result} */ result) {
   return result.abstain ? h('p', { class: 'soft' }, t('result.barsUnreliable')) : null;
 }
 
@@ -48,22 +42,20 @@ export function unreliable(result) {
  */
 export function bars(result, classes, order = result) {
   const set = result.abstain ? [] : result.conformalSet ?? [];
-  return h('ul', { role: 'list', class: `bars${result.abstain ? ' unreliable' : ''}` }, ranked(classes, order.probabilities).map(({ class: id, name, index }) => {
+  return h('ul', { role: 'list', class: `bars${result.abstain ? ' unreliable' : ''}` },
+    ranked(classes, order.probabilities).map(({ class: id, name, index }) => {
     const probability = result.probabilities[id];
     return h('li', { class: 'bar' },
-      h('span', { class: 'bar-name' }, className(id, name), set.includes(id) ? h('span', { class: 'in-set', title: t(result.conformalCoverage === null ? 'result.inSetShort' : 'result.inSet') }, t('result.inSetShort')) : null),
+      h('span', { class: 'bar-name' }, className(id, name), set.includes(id)
+        ? h('span', { class: 'in-set', title: t(result.conformalCoverage === null ? 'result.inSetShort' : 'result.inSet') }, t('result.inSetShort')) : null),
       h('span', { class: 'bar-value numbers' }, formatPercent(probability)),
       h('span', { class: 'bar-track', 'aria-hidden': 'true' },
         h('span', { class: 'bar-fill', style: { width: `${100 * probability}%`, '--bar': classColor(id, index) } })));
   }));
 }
 
-/**
- * What the conformal set says.
- * @param {Result} result
- * @param {Classes} classes
- */
-export function setSentence(result, classes) {
+/** What the conformal set says. */
+export function setSentence(/** @type {Result} */ result, /** @type {Classes} */ classes) {
   if (result.abstain || !result.conformalSet) return null;
   const names = result.conformalSet.map((id) => nameOfClass(classes, id));
   const values = { count: names.length, names: new Intl.ListFormat(currentLanguage()).format(names) };
@@ -88,13 +80,8 @@ function probabilitiesOf(logits, temperature, multiLabel) {
   return Object.fromEntries(powers.map(([id, power]) => [id, power / sum]));
 }
 
-/**
- * What age, sex and place did to the probabilities: with and without them, for the classes that they move most.
- * @param {Result} result
- * @param {Classes} classes
- * @param {number} temperature
- */
-export function metadataEffect(result, classes, temperature) {
+/** What age, sex and place did to the probabilities: with and without them, for the classes that they move most. */
+export function metadataEffect(/** @type {Result} */ result, /** @type {Classes} */ classes, /** @type {number} */ temperature) {
   if (result.abstain) return null;
   const known = ['age', 'sex', 'site'].filter((field) => !result.metadata.missing.includes(field));
   if (known.length === 0) return h('p', { class: 'soft' }, t('effect.nothing'));
@@ -142,7 +129,8 @@ export function modelFacts({ result, square, created, name }, { milliseconds, is
     [t('facts.imageHash'), h('code', {}, result.imageSHA256 ?? '')],
     [t('facts.square'), t('facts.squareValue', { side: square.side, left: square.left, top: square.top, width: square.width, height: square.height })],
     [t('facts.model'), `${result.model.name} ${result.model.version}`], [t('facts.modelHash'), h('code', {}, result.model.sha256)],
-    ...(milliseconds ? [[t('facts.time'), t('facts.timeValue', { decode: formatNumber(milliseconds.decode), engine: formatNumber(milliseconds.engine) })]] : []),
+    ...(milliseconds ? [[t('facts.time'),
+      t('facts.timeValue', { decode: formatNumber(milliseconds.decode), engine: formatNumber(milliseconds.engine) })]] : []),
   ];
   return factList(rows);
 }

@@ -56,11 +56,8 @@ export async function deleteScans(ids, question) {
   return true;
 }
 
-/**
- * Why the browser did not store something, in a sentence.
- * @param {unknown} error
- */
-export function storingFailed(error) {
+/** Why the browser did not store something, in a sentence. */
+export function storingFailed(/** @type {unknown} */ error) {
   if (error instanceof DOMException && error.name === 'QuotaExceededError') return t('history.full');
   // The code of an error of the browser is a number.
   const { code, message } = /** @type {any} */ (error);

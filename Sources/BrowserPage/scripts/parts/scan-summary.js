@@ -6,22 +6,15 @@ import { riskWords } from '../wording.js';
 
 /** @typedef {import('../types.js').Row} Row */
 
-/**
- * What a scan's result suggests, a sentence each.
- * @param {Pick<Row, 'prediction' | 'concern' | 'abstain'>} row
- */
-export function suggestion({ prediction, concern, abstain }) {
+/** What a scan's result suggests, a sentence each. */
+export function suggestion(/** @type {Pick<Row, 'prediction' | 'concern' | 'abstain'>} */ { prediction, concern, abstain }) {
   const words = (/** @type {string} */ key, /** @type {NonNullable<Row['concern']>} */ each) =>
     t(key, { name: className(each.class, each.name), percent: formatPercent(each.probability) });
   return [prediction && !abstain ? words('history.suggests', prediction) : t('history.noSuggestion'), ...(concern ? [words('history.concern', concern)] : [])];
 }
 
-/**
- * A scan in a list: thumbnail, name, date, what the result suggests.
- * @param {Row} scan
- * @param {HTMLElement} thumbnail
- */
-export function scanSummary(scan, thumbnail) {
+/** A scan in a list: thumbnail, name, date, what the result suggests. */
+export function scanSummary(/** @type {Row} */ scan, /** @type {HTMLElement} */ thumbnail) {
   const risk = riskWords(scan);
   return [
     thumbnail,

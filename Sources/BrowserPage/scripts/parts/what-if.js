@@ -19,7 +19,8 @@ export function whatIf({ result, classes }, ask) {
   const rows = ranked(classes, probabilities).map(({ class: id, name, index }) => {
     const value = h('span', { class: 'bar-value numbers' });
     const fill = h('span', { class: 'bar-fill', style: { '--bar': classColor(id, index) } });
-    const element = h('li', { class: 'what-if-bar' }, h('span', { class: 'bar-name' }, className(id, name)), value, h('span', { class: 'bar-track', 'aria-hidden': 'true' }, fill));
+    const element = h('li', { class: 'what-if-bar' }, h('span', { class: 'bar-name' }, className(id, name)), value,
+      h('span', { class: 'bar-track', 'aria-hidden': 'true' }, fill));
     return { id, name, value, fill, element };
   });
   const told = h('p', { class: 'strong', role: 'status' });
@@ -47,7 +48,8 @@ export function whatIf({ result, classes }, ask) {
   /** @param {Record<string, number>} now @param {number} years */
   function tell(now, years) {
     const likeliest = rows.reduce((best, row) => (now[row.id] > now[best.id] ? row : best));
-    told.textContent = t('whatIf.likeliest', { years: t('metadata.years', { count: years }), name: className(likeliest.id, likeliest.name), percent: formatPercent(now[likeliest.id]) });
+    told.textContent = t('whatIf.likeliest', { years: t('metadata.years', { count: years }),
+      name: className(likeliest.id, likeliest.name), percent: formatPercent(now[likeliest.id]) });
   }
 
   let isAsking = false;

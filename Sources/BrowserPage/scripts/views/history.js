@@ -27,10 +27,7 @@ export async function historyView() {
 
   let turn = 0;
   let shown = '';
-  async function read() {
-    const state = await app.history.state();
-    return { state, ...await app.history.list() };
-  }
+  const read = async () => ({ state: await app.history.state(), ...await app.history.list() });
 
   async function draw() {
     turn += 1;
@@ -76,10 +73,7 @@ function empty() {
     h('p', { class: 'lead' }, t('history.empty')), h('a', { class: 'button primary', href: '#scan' }, t('history.first')));
 }
 
-/**
- * @param {HistoryPage} page
- * @param {import('../types.js').BrokenRow[]} broken
- */
+/** @param {HistoryPage} page @param {import('../types.js').BrokenRow[]} broken */
 function brokenRecords(page, broken) {
   return message('warning', t('history.broken', { count: broken.length }),
     h('ul', {}, broken.map(({ name, flaw }) => h('li', {}, t('history.brokenItem', { name, flaw })))),

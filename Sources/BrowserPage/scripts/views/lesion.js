@@ -37,7 +37,8 @@ export async function lesionView(id) {
     content: h('div', { class: 'view stack wide' },
       backLink('history', t('record.back')),
       h('div', { class: 'stack close' }, h('h1', { class: 'file-name' }, fileName(name)),
-        h('p', { class: 'soft' }, [t('history.scans', { count: scans.length }), passed < 60_000 ? '' : t('lesion.over', { duration: formatDuration(passed) })].filter(Boolean).join(', '))),
+        h('p', { class: 'soft' }, t('history.scans', { count: scans.length }),
+          passed < 60_000 ? null : `, ${t('lesion.over', { duration: formatDuration(passed) })}`)),
       h('ol', { role: 'list', class: 'film-strip', tabindex: 0, 'aria-label': t('lesion.strip') }, rows.map((row) =>
         h('li', {}, h('a', { class: 'scan-card', href: `#history/${row.id}` }, scanSummary(row, pictures.of(row.id)))))),
       scans.length < 2 ? h('p', { class: 'soft' }, t('record.timeLineHint')) : h('div', { class: 'row' },
@@ -49,11 +50,8 @@ export async function lesionView(id) {
   };
 }
 
-/**
- * A file for the person's own calendar.
- * @param {string} name
- */
-function reminder(name) {
+/** A file for the person's own calendar. */
+function reminder(/** @type {string} */ name) {
   const months = h('select', { class: 'input' }, MONTHS.map((count) => h('option', { value: count, selected: count === 3 }, t('lesion.months', { count }))));
   const until = () => {
     const day = new Date();
@@ -67,6 +65,7 @@ function reminder(name) {
   return h('section', { class: 'card stack' }, h('h2', {}, t('lesion.reminder')), h('p', { class: 'soft' }, t('lesion.reminderLead')),
     fieldRow(t('lesion.in'), months, date),
     h('div', {}, h('button', { class: 'button', onclick: () => download(`${baseName(name)}.ics`,
-      new Blob([calendarOf({ day: until(), title: t('lesion.event', { name }), text: `${t('compare.caution')} ${app.facts.disclaimer}` })], { type: 'text/calendar' })) },
+      new Blob([calendarOf({ day: until(), title: t('lesion.event', { name }),
+        text: `${t('compare.caution')} ${app.facts.disclaimer}` })], { type: 'text/calendar' })) },
     icon('export'), t('lesion.calendar'))));
 }

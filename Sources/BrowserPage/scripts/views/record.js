@@ -61,10 +61,7 @@ export async function storedScan(id) {
   return 'result' in answer ? { ...scan, result: { ...scan.result, ...answer.result } } : scan;
 }
 
-/**
- * @param {string} id
- * @returns {Promise<import('../shell.js').View>}
- */
+/** @param {string} id @returns {Promise<import('../shell.js').View>} */
 export async function recordView(id) {
   const scan = await storedScan(id);
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
@@ -90,7 +87,7 @@ export async function recordView(id) {
   const names = [...new Set(rows.map(({ lesion }) => lesion).filter(Boolean))];
   const panel = resultPanel({
     scanOf: () => scan, photograph: stored?.canvas ?? null, request: ask.map, checked: (lesionClass, trust) => keepTrust(scan, lesionClass, trust, say),
-    beside: [stored && whatIf(scan, ask.probabilities)], words: wordFields(kept.first, kept.typing, { names, left: kept.store, rows: 4 }, timeLine),
+    beside: [stored && whatIf(scan, ask.probabilities)], words: wordFields(scan, kept.typing, { names, left: kept.store, rows: 4 }, timeLine),
   });
   const isOther = app.description && app.description.model.sha256 !== scan.result.model.sha256;
   const again = blob && h('button', { class: 'button', onclick: () => kept.store().then(() => correct(scan, blob)) }, icon('pencil'), t('record.again'));
@@ -100,7 +97,10 @@ export async function recordView(id) {
     isOther ? message('notice', t('record.otherModel', { name: `${scan.result.model.name} ${scan.result.model.version}` })) : null,
     panel.element,
     h('div', { class: 'row spread no-print' },
-      h('button', { class: 'button danger-plain', onclick: async () => { if (await deleteScans([id], t('history.deleteTitle'))) go('history'); } }, icon('trash'), t('common.delete')), h('div', { class: 'row' }, ...panel.files)),
+      h('button', { class: 'button danger-plain',
+        onclick: async () => { if (await deleteScans([id], t('history.deleteTitle'))) go('history'); } },
+        icon('trash'), t('common.delete')),
+        h('div', { class: 'row' }, ...panel.files)),
     actionBar(t('result.actions'), status, again, panel.report));
   const returned = async () => {
     const current = await app.history.get(id);
@@ -128,12 +128,8 @@ async function keepTrust(scan, lesionClass, trust, told) {
   }
 }
 
-/**
- * Age, sex or place are corrected and the photograph is analysed again, in the Scan view; saving puts it in this scan's place.
- * @param {Scan} scan
- * @param {Blob} blob
- */
-async function correct(scan, blob) {
+/** Age, sex or place are corrected and the photograph is analysed again, in the Scan view; saving puts it in this scan's place. */
+async function correct(/** @type {Scan} */ scan, /** @type {Blob} */ blob) {
   try {
     await correctScan(scan, blob);
   } catch (error) {
@@ -149,14 +145,17 @@ async function correct(scan, blob) {
  */
 function timeLineOf(scan, rows, pictures) {
   // The name may have changed since the row was read.
-  const same = scan.lesion ? rows.filter(({ id, lesion }) => id === scan.id || lesion === scan.lesion).map((row) => (row.id === scan.id ? { ...row, lesion: scan.lesion } : row)).sort(byTime) : [];
+  const named = rows.map((row) => (row.id === scan.id ? { ...row, lesion: scan.lesion } : row));
+  const same = scan.lesion ? named.filter(({ lesion }) => lesion === scan.lesion).sort(byTime) : [];
   if (same.length < 2) return [h('p', { class: 'soft small' }, t('record.timeLineHint'))];
   return [h('h3', {}, t('record.timeLine', { name: scan.lesion })),
     h('div', {}, h('a', { class: 'back-link', href: `#${placeOfLesion(scan)}` }, t('lesion.open'), icon('forward'))),
     h('ol', { role: 'list', class: 'time-line' }, same.map((each) => {
       const isOwn = each.id === scan.id;
       const both = [each, scan].sort(byTime).map(({ id }) => id).join('/');
-      return h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': isOwn ? 'true' : null }, scanSummary(each, pictures.of(each.id))),
-        isOwn ? null : h('a', { class: 'button plain', href: `#compare/${both}` }, icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })));
+      return h('li', {}, h('a', { class: 'scan-card', href: `#history/${each.id}`, 'aria-current': isOwn ? 'true' : null },
+        scanSummary(each, pictures.of(each.id))),
+        isOwn ? null : h('a', { class: 'button plain', href: `#compare/${both}` },
+          icon('compare'), t('record.compareWith', { date: formatDate(each.created, false) })));
     }))];
 }

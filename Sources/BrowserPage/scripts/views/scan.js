@@ -45,12 +45,7 @@ async function part() {
   return landing();
 }
 
-/**
- * @param {string} title
- * @param {() => void} cancel
- * @param {Node} [more]
- * @returns {Part}
- */
+/** @param {string} title @param {() => void} cancel @param {Node} [more] @returns {Part} */
 function waiting(title, cancel, more) {
   return { content: h('div', { class: 'waiting' },
     h('span', { class: 'spinner large', 'aria-hidden': 'true' }), h('h1', {}, title), more ?? null,
@@ -66,10 +61,7 @@ function analysis() {
   return { ...waiting(t('scan.analysing'), cancelAnalysis, slow), leave: () => clearTimeout(timer) };
 }
 
-/**
- * @param {unknown} failure
- * @returns {Part}
- */
+/** @param {unknown} failure @returns {Part} */
 function failed(failure) {
   return { content: h('div', { class: 'stack wide' }, progress('details'), h('h1', {}, t('scan.failed')), message('danger', failureWords(failure)),
     h('div', { class: 'actions' },

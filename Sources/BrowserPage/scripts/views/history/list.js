@@ -54,10 +54,7 @@ export function scanList(page, scans) {
     if (focus !== undefined) /** @type {HTMLElement} */ (list.querySelectorAll('a.scan-card')[focus])?.focus({ preventScroll: true });
   }
 
-  /**
-   * @param {Partial<import('../../state.js').Looking>} wishes
-   * @param {number} [focus]
-   */
+  /** @param {Partial<import('../../state.js').Looking>} wishes @param {number} [focus] */
   function seek(wishes, focus) {
     store.apply(sought, wishes);
     draw(focus);
@@ -67,10 +64,7 @@ export function scanList(page, scans) {
   return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, chosen.all), chosen.hint, chosen.bar, list);
 }
 
-/**
- * @param {Row[]} scans
- * @param {(wishes: Partial<import('../../state.js').Looking>) => void} seek
- */
+/** @param {Row[]} scans @param {(wishes: Partial<import('../../state.js').Looking>) => void} seek */
 function filters(scans, seek) {
   const { looking } = store.state;
   const search = h('input', { class: 'input', type: 'search', value: looking.query, autocomplete: 'off',
@@ -88,13 +82,8 @@ function filters(scans, seek) {
   ];
 }
 
-/**
- * What is done with the scans that are ticked: two are compared, any number is exported or deleted.
- * @param {HistoryPage} page
- * @param {Row[]} scans
- * @param {() => void} drawRows
- */
-function selection(page, scans, drawRows) {
+/** What is done with the scans that are ticked: two are compared, any number is exported or deleted. */
+function selection(/** @type {HistoryPage} */ page, /** @type {Row[]} */ scans, /** @type {() => void} */ drawRows) {
   const chosen = () => store.state.looking.chosen;
   const choose = (/** @type {string[]} */ ids, /** @type {boolean} */ isChosen) => {
     store.apply(chose, ids, isChosen);
@@ -138,11 +127,7 @@ function selection(page, scans, drawRows) {
   return { all, bar, hint, tell };
 }
 
-/**
- * @param {HistoryPage} page
- * @param {Row} scan
- * @param {() => void} chosen called when it was ticked or not
- */
+/** @param {HistoryPage} page @param {Row} scan @param {() => void} chosen called when it was ticked or not */
 function scanRow(page, scan, chosen) {
   const words = { name: scan.lesion || scan.name, date: formatDate(scan.created) };
   const box = h('input', { type: 'checkbox', checked: store.state.looking.chosen.includes(scan.id), 'aria-label': t('history.choose', words), onchange: () => {
@@ -155,10 +140,7 @@ function scanRow(page, scan, chosen) {
     h('button', { class: 'button plain square', 'aria-label': t('history.deleteNamed', words), onclick: () => deleteScan(page, scan) }, icon('trash')));
 }
 
-/**
- * @param {HistoryPage} page
- * @param {Row} scan
- */
+/** @param {HistoryPage} page @param {Row} scan */
 async function deleteScan({ root, draw }, scan) {
   const place = [...root.querySelectorAll('.scan-row')].findIndex((each) => each.querySelector('a')?.hash === `#history/${scan.id}`);
   if (!await deleteScans([scan.id], t('history.deleteTitle'))) return;
@@ -177,5 +159,6 @@ async function deleteScan({ root, draw }, scan) {
 function group(lesion, scans, rows) {
   const list = h('ul', { role: 'list', class: 'scan-list' }, rows);
   return lesion === null ? list : h('section', { class: 'stack close' },
-    h('h2', {}, lesion ? h('a', { href: `#${placeOfLesion(scans[0])}` }, lesion) : t('history.withoutName'), ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count: scans.length }))), list);
+    h('h2', {}, lesion ? h('a', { href: `#${placeOfLesion(scans[0])}` }, lesion) : t('history.withoutName'),
+      ' ', h('span', { class: 'soft small numbers' }, t('history.scans', { count: scans.length }))), list);
 }

@@ -97,12 +97,8 @@ function lockButtons(page, state) {
     })];
 }
 
-/**
- * The button that deletes all scans after a question.
- * @param {string[]} ids
- * @param {() => unknown} deleted
- */
-export function deleteAll(ids, deleted) {
+/** The button that deletes all scans after a question. */
+export function deleteAll(/** @type {string[]} */ ids, /** @type {() => unknown} */ deleted) {
   return ids.length > 0 ? h('button', { class: 'button danger-plain', onclick: async () => {
     if (await deleteScans(ids, t('history.deleteAllTitle'))) deleted();
   } }, icon('trash'), t('history.deleteAll')) : null;
@@ -116,10 +112,7 @@ export function importButton(page) {
   return h('div', {}, picker, h('button', { class: 'button', onclick: () => picker.click() }, icon('import'), t('history.import')));
 }
 
-/**
- * @param {HistoryPage} page
- * @param {File} file
- */
+/** @param {HistoryPage} page @param {File} file */
 async function importFile(page, file) {
   try {
     let content = /** @type {Blob} */ (file);
@@ -145,11 +138,8 @@ async function importFile(page, file) {
   }
 }
 
-/**
- * What was left out of a file, and why; of very many the first.
- * @param {import('../../history/archive.js').Broken[]} broken
- */
-function brokenWords(broken) {
+/** What was left out of a file, and why; of very many the first. */
+function brokenWords(/** @type {import('../../history/archive.js').Broken[]} */ broken) {
   if (broken.length === 0) return [];
   const more = broken.length - SHOWN_BROKEN;
   return [t('history.importBroken', { count: broken.length }),

@@ -98,11 +98,8 @@ function keepFocus(part, attribute, drawAnew) {
   if (focused) /** @type {HTMLElement | null} */ (part.querySelector(`[${attribute}="${focused}"]`))?.focus({ preventScroll: true });
 }
 
-/**
- * How many photographs the table has rows for, and what the engine said of it.
- * @param {List} list
- */
-function tableWords({ table, items }) {
+/** How many photographs the table has rows for, and what the engine said of it. */
+function tableWords(/** @type {List} */ { table, items }) {
   if (!table) return null;
   const { name, used, columns, notes } = table;
   return message(used < items.length || !columns ? 'warning' : 'notice', t('batch.tableUsed', { name, used, all: items.length }),
@@ -132,7 +129,8 @@ function listActions(list, { saving, saveAll, addTable }) {
     list.running ? button('stop', () => store.apply(listChanged, { running: 0 }), t('common.cancel'))
       : isWaiting ? h('button', { class: 'button primary', 'data-action': 'stop', onclick: runList }, icon('refresh'), t('batch.goOn')) : null,
     ...(scans.length > 0 ? [
-      h('button', { class: 'button primary', 'data-action': 'save', 'aria-disabled': String(saving || isSaved), onclick: () => { if (!saving && !isSaved) saveAll(); } },
+      h('button', { class: 'button primary', 'data-action': 'save', 'aria-disabled': String(saving || isSaved),
+        onclick: () => { if (!saving && !isSaved) saveAll(); } },
         icon(isSaved ? 'check' : 'save'), t(saving ? 'batch.saving' : isSaved ? 'batch.allSaved' : 'batch.saveAll')),
       files('json'), files('csv'), button('print', () => printList(scans), icon('print'), t('batch.report'))] : []),
     button('table', addTable, icon('import'), t('batch.table')),
@@ -140,19 +138,14 @@ function listActions(list, { saving, saveAll, addTable }) {
   ];
 }
 
-/**
- * @param {List} list
- * @param {'json' | 'csv'} format
- */
+/** @param {List} list @param {'json' | 'csv'} format */
 function exportList(list, format) {
   exportScans(sortedItems(list).flatMap((item) => currentScan(item) ?? []), format, 'dermafusion-results', app.description,
-    list.items.filter(({ status }) => status !== 'done').map(({ file, status, error }) => ({ name: file.name, error: status === 'failed' ? failureWords(error) : t('batch.notYet') })));
+    list.items.filter(({ status }) => status !== 'done').map(({ file, status, error }) =>
+      ({ name: file.name, error: status === 'failed' ? failureWords(error) : t('batch.notYet') })));
 }
 
-/**
- * @param {Item} item
- * @param {(thumbnail: Blob) => string} addressOf
- */
+/** @param {Item} item @param {(thumbnail: Blob) => string} addressOf */
 function row(item, addressOf) {
   const { status, file } = item;
   const scan = currentScan(item) ?? (status === 'failed' ? item.scan : null);
@@ -161,11 +154,14 @@ function row(item, addressOf) {
     scan ? h('img', { src: addressOf(scan.thumbnail), alt: '', width: 72, height: 72 }) : h('span', { class: 'thumb-space' }, icon('image')),
     h('span', { class: 'stack close grow' }, h('span', { class: 'strong file-name' }, fileName(item.scan?.lesion || file.name)),
       scan && status === 'failed' ? h('span', { class: 'small soft' }, t('batch.earlier')) : null,
-      scan && risk ? [h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word), ...suggestion(/** @type {any} */ (rowOf(scan))).map((words) => h('span', { class: 'small' }, words)),
+      scan && risk ? [h('span', { class: `risk-line ${risk.level}` }, riskIcon(risk.level), risk.word),
+        ...suggestion(/** @type {any} */ (rowOf(scan))).map((words) => h('span', { class: 'small' }, words)),
         h('span', { class: 'small soft' }, metadataLine(scan.result.metadata))] : null,
       status === 'failed' ? h('span', { class: 'field-error' }, failureWords(item.error)) : null,
       status === 'running' ? h('span', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), t('scan.analysing')) : null,
       status === 'waiting' ? h('span', { class: 'soft' }, t('batch.waiting')) : null),
-    isRefusedByTable(item) ? h('button', { class: 'button', 'data-item': item.id, 'aria-label': t('batch.withoutDetailsNamed', { name: file.name }), onclick: () => leaveDetailsOut(item) }, t('batch.withoutDetails')) : null,
-    status === 'done' ? h('button', { class: 'button', 'data-item': item.id, 'aria-label': t('batch.openNamed', { name: file.name }), onclick: () => openItem(item) }, t('batch.open')) : null);
+    isRefusedByTable(item) ? h('button', { class: 'button', 'data-item': item.id,
+      'aria-label': t('batch.withoutDetailsNamed', { name: file.name }), onclick: () => leaveDetailsOut(item) }, t('batch.withoutDetails')) : null,
+    status === 'done' ? h('button', { class: 'button', 'data-item': item.id,
+      'aria-label': t('batch.openNamed', { name: file.name }), onclick: () => openItem(item) }, t('batch.open')) : null);
 }

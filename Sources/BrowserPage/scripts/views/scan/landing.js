@@ -83,11 +83,8 @@ function engineState() {
   return box;
 }
 
-/**
- * The newest scan of the history, where there is one.
- * @param {ReturnType<typeof thumbnails>} pictures
- */
-async function lastScan(pictures) {
+/** The newest scan of the history, where there is one. */
+async function lastScan(/** @type {ReturnType<typeof thumbnails>} */ pictures) {
   const { rows: [scan] } = await app.history.list();
   if (!scan) return null;
   return h('section', { class: 'stack close' }, h('h2', {}, t('scan.last')),

@@ -29,7 +29,8 @@ export function result(work) {
   const stale = h('div', { 'aria-live': 'polite' });
   const why = uniqueID('stale');
   let saving = false;
-  const save = h('button', { class: 'button primary', onclick: async () => {
+  // The sentence is there as long as the result is out of date.
+  const save = h('button', { class: 'button primary', 'aria-describedby': why, onclick: async () => {
     if (save.getAttribute('aria-disabled') === 'true') return;
     saving = true;
     mark();
@@ -51,8 +52,6 @@ export function result(work) {
     bar.classList.toggle('stale', isOld);
     for (const button of [...panel.files, panel.report]) button.disabled = isOld;
     save.setAttribute('aria-disabled', String(saving || isOld || isKept));
-    if (isOld) save.setAttribute('aria-describedby', why);
-    else save.removeAttribute('aria-describedby');
     replace(save, icon(isKept ? 'check' : 'save'), t(isKept ? 'result.saved' : current.stored ? 'result.saveAgain' : 'result.save'));
     replace(next, isKept && !isOld && !current.item ? h('button', { class: 'button', onclick: () => discardWork() }, icon('scan'), t('result.next')) : null);
   }

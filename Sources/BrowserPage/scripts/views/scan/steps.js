@@ -13,11 +13,8 @@ import { t } from '../../texts.js';
 
 /** @typedef {import('../../state.js').Work} Work */
 
-/**
- * Where in the scan the person is.
- * @param {'review' | 'details' | 'result'} step
- */
-export function progress(step) {
+/** Where in the scan the person is. */
+export function progress(/** @type {'review' | 'details' | 'result'} */ step) {
   const steps = /** @type {const} */ (['review', 'details', 'result']);
   return h('ol', { role: 'list', class: 'steps', 'aria-label': t('scan.progress') }, steps.map((each) =>
     h('li', { class: 'step', 'aria-current': each === step ? 'step' : null, 'data-done': steps.indexOf(each) < steps.indexOf(step) },
