@@ -13,20 +13,25 @@ extension DermaFusionError {
 
   /// The reason for having no result, for programs that get all else as JSON.
   ///
-  /// - Parameter languages: if there are any, `messages` has the message in each.
-  package func json(in languages: [Language] = []) -> JSONValue {
+  /// - Parameter languages: one, in which the error is; if there are several, it is in English and `messages` has the message
+  ///   in each.
+  package func json(in languages: [Language] = [.english]) -> JSONValue {
+    let error = languages.count == 1 ? worded(in: languages[0]) : self
     var members: [(key: String, value: JSONValue)] = [
-      ("code", .string(code.description)), ("message", .string(message)), ("remedy", .string(remedy)),
+      ("code", .string(code.description)), ("message", .string(error.message)),
+      ("remedy", .string(error.remedy)),
     ]
-    if !languages.isEmpty { members.append(("messages", languages.json(of: fault))) }
+    if languages.count > 1 { members.append(("messages", languages.json(of: fault))) }
     return .object([("error", .object(members))])
   }
 }
 
 extension [Language] {
-  /// A sentence in each language, by its code.
+  /// A sentence in the only language, or in each of several by its code.
   package func json(of sentence: Sentence) -> JSONValue {
-    .object(map { (key: $0.rawValue, value: .string($0.words(of: sentence))) })
+    count == 1
+      ? .string(self[0].words(of: sentence))
+      : .object(map { (key: $0.rawValue, value: .string($0.words(of: sentence))) })
   }
 }
 

@@ -145,21 +145,18 @@ package struct MetadataTable: Sendable {
     /// or told, or null where the table has no row for it; the fields that no column of the table has; the columns that say
     /// nothing of a patient; and the notes.
     ///
-    /// - Parameters:
-    ///   - languages: if there are any, errors have `messages` in each, and so are notes.
-    ///   - language: of errors and notes without these.
-    package func json(in languages: [Language] = [], _ language: Language = .english) -> JSONValue {
+    /// - Parameter languages: of errors and notes; see ``DermaFusionError/json(in:)``.
+    package func json(in languages: [Language]) -> JSONValue {
       let entries = entries.map { entry in
         switch entry {
         case nil: JSONValue.null
-        case .failure(let error): error.worded(in: language).json(in: languages)
+        case .failure(let error): error.json(in: languages)
         case .success(let entry): entry.json
         }
       }
       return .object([
         "images": .array(entries), "missing": .strings(missing), "unused": .strings(unused),
-        "notes": languages.isEmpty
-          ? .strings(notes.map { language.words(of: $0) }) : .array(notes.map { languages.json(of: $0) }),
+        "notes": .array(notes.map { languages.json(of: $0) }),
       ])
     }
   }
@@ -173,9 +170,9 @@ extension MetadataTable {
   ///   - request: a JSON object with the table's `name`, for the messages, the paths of the `images`, if the patients' rows
   ///     count too, `"joinPatient": true`, and, if the messages are not to be English, their `language`.
   ///   - folder: the absolute path of the folder in which relative paths begin; nil if nobody knows where the images lie.
-  ///   - languages: if there are any, errors have `messages` in each.
+  ///   - languages: of errors and notes in the place of the request's.
   package static func answer(
-    _ table: [UInt8], to request: [UInt8], in folder: String? = nil, languages: [Language] = []
+    _ table: [UInt8], to request: [UInt8], in folder: String? = nil, languages: [Language]? = nil
   ) throws(DermaFusionError) -> JSONValue {
     guard case .object(let object) = try? JSONParser.parse(request), case .string(let name) = object["name"],
       case .array(let elements) = object["images"]
@@ -203,7 +200,7 @@ extension MetadataTable {
           remedy: "Please split the table.")
       }
       return try MetadataTable(table, path: name, reading: reading).rows(of: images, in: folder).json(
-        in: languages, language)
+        in: languages ?? [language])
     }
   }
 }
