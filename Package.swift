@@ -98,7 +98,7 @@ func executable(
 
 let avx512 = ["avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"]
 
-/// What the network needs, and what reads it from files.
+/// The modules that the network needs, and those that read it from files.
 let engine: [Target.Dependency] = ["NetworkModule", "TensorModule", "KernelInterface"]
 /// The classifier on image files, and their codecs.
 let imageFiles: [Target.Dependency] = ["ImageFiles", "ImageCodecs"]

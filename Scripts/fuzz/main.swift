@@ -43,7 +43,7 @@ private func decode(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   return 0
 }
 
-/// What is read of a file before a library of the system sees it, and what a DICOM file says of the patient.
+/// The facts that are read of a file before a library of the system sees it, and those of a DICOM file on the patient.
 private func header(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   let bytes = Array(UnsafeBufferPointer(start: bytes, count: count))
   do {

@@ -5,7 +5,7 @@ import ImagePipeline
 /// A model as a page holds it.
 struct LoadedModel {
   let classifier: Classifier
-  /// What tells it from all others, which the page may compute faster.
+  /// Its identity, which the page may compute faster.
   let digest: ModelDigest
 }
 
@@ -20,7 +20,7 @@ final class BrowserSession {
   private var maps: [ActivationMap] = []
   /// The side of what the network saw of the last image, as a share of the centre square's.
   private var cropShare: Float = 1
-  /// What the last call that hands out memory points into.
+  /// The memory that the last call that hands out any points into.
   private var memory: UnsafeMutableRawPointer?
 
   /// The last result or error in UTF-8.
@@ -167,7 +167,7 @@ extension BrowserSession {
     return model
   }
 
-  /// What a page can know of a model before it classifies.
+  /// The facts on a model that a page can have before it classifies.
   func describe(_ handle: Int32) throws(DermaFusionError) -> (JSONValue, Int32) {
     (try classifier(handle).description(for: .program), 1)
   }

@@ -130,7 +130,7 @@ public func digestBytes(_ start: UnsafeRawPointer?, _ count: Int32) -> Int32 {
 @_expose(wasm, "text") @c(dermafusion_page_text)
 public func textPointer() -> UnsafeMutablePointer<UInt8>? { BrowserSession.only.text.baseAddress }
 
-/// How long ``textPointer()`` is.
+/// The length of the text at ``textPointer()``.
 @_expose(wasm, "textCount") @c(dermafusion_page_text_count)
 public func textByteCount() -> Int32 { Int32(BrowserSession.only.text.count) }
 

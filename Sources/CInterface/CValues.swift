@@ -3,7 +3,7 @@ import DermaFusion
 import Files
 import SystemModule
 
-// How errors, texts and structs that may grow pass between Swift and C.
+// Errors, texts and structs that may grow, on their way between Swift and C.
 
 extension DermaFusionError.Code {
   static let invalidHandle = Self("invalidHandle")
@@ -58,7 +58,7 @@ extension DermaFusionError {
   }
 }
 
-/// Whether `body` could do its work; where it could not, `target` is told why.
+/// True if `body` could do its work; where it could not, `target` is told why.
 func status(
   _ target: UnsafeMutablePointer<dermafusion_error>?, _ body: () throws(DermaFusionError) -> Void
 ) -> dermafusion_status {

@@ -308,7 +308,7 @@ private func bytes(
   return [UInt8](UnsafeRawBufferPointer(start: start, count: size))
 }
 
-/// What is left of an open file.
+/// The rest of an open file.
 private func file(_ descriptor: Int32) throws(DermaFusionError) -> [UInt8] {
   let name = "file"
   do throws(DermaFusionError) {

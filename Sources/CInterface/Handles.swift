@@ -2,8 +2,8 @@ import CDermaFusion
 import DermaFusion
 import SystemModule
 
-/// What C programs hold handles of. A handle is a number that is never used twice, so that one that was closed or made up
-/// is recognised.
+/// The objects that C programs hold handles of. A handle is a number that is never used twice, so that one that was closed or
+/// made up is recognised.
 struct Handles: Sendable {
   enum Content: Sendable {
     case classifier(OpenClassifier)

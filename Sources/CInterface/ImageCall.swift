@@ -58,7 +58,7 @@ struct ImageCall {
 }
 
 extension ImageRequest {
-  /// What a C program asks for.
+  /// The request of a C program.
   init(_ request: dermafusion_request) throws(DermaFusionError) {
     self.init()
     guard request.symmetries <= 1, request.calling_thread_only <= 1 else {

@@ -17,7 +17,7 @@ package protocol Command: Sendable {
   static var examples: [String] { get }
   /// The meaning of each exit status, for the help; that of wrong usage is the same for all.
   static var exitStatuses: [HelpEntry] { get }
-  /// Whether a network runs. If so, the instruction set that the environment names must be available.
+  /// True if a network runs. If so, the instruction set that the environment names must be available.
   static var runsNetwork: Bool { get }
 
   /// Does the work. Data goes to the terminal's output; notes and failures go to its errors.
@@ -46,7 +46,7 @@ package enum ExitStatus: Int32, Sendable {
   case usage = 64
 }
 
-/// What a command works with: the terminal, and a loader of models.
+/// The surroundings of a command: the terminal, and a loader of models.
 package struct Session: Sendable {
   package var terminal: Terminal
   /// Why the instruction set that the environment names is not available; `nil` if it is, or if none is named.

@@ -149,7 +149,7 @@ struct DoctorReport: PlainReport {
   }
 
   let findings: [Finding]
-  /// Whether images can be classified.
+  /// True if images can be classified.
   let isReady: Bool
 
   var members: [(key: String, value: JSONValue)] {

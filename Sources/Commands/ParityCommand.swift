@@ -125,7 +125,7 @@ struct ParityOutput: PlainReport {
     return lines
   }
 
-  /// Where another JPEG decoder made the fixtures, a departure of pixels may be the decoder's.
+  /// A departure of pixels may be the decoder's, if another one made the fixtures.
   ///
   /// - Parameter library: as the fixtures name it, such as `libjpeg-turbo 3.2.0`; nil where they do not.
   static func decoderNote(fixtures library: String?) -> String? {

@@ -6,7 +6,7 @@ struct Canvas {
   let height: Int
   /// RGB, `[height, width, 3]`.
   private var pixels: [UInt8]
-  /// What was written, in order.
+  /// The bytes that were written, in order.
   private(set) var texts: [PlacedText] = []
 
   init(width: Int, height: Int) {

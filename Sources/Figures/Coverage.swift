@@ -1,4 +1,4 @@
-/// How much of each pixel of a rectangle closed shapes cover: antialiasing by exact areas.
+/// The share of each pixel of a rectangle that closed shapes cover: antialiasing by exact areas.
 ///
 /// Each edge adds, in the pixels that it passes, the signed area between itself and the right border of the pixel. The
 /// running sum along a row is then the winding number of each pixel's area. This is how the rasteriser of font-rs works.

@@ -72,7 +72,7 @@ private struct SharedScale {
   /// A map's greatest support on the scale, above 0...1; nil where it has nothing to show.
   func share(ofMap index: Int) -> Float? { peaks[index] > 0 ? peaks[index] / greatest : nil }
 
-  /// How far a map reaches on the scale: one that is far below the others looks empty.
+  /// A map's greatest value on the scale: one that is far below the others looks empty.
   func strength(ofMap index: Int, _ map: ActivationMap, in language: Language) -> [String] {
     guard map.method.usesGradient, let share = share(ofMap: index) else { return [] }
     let value = language.number(Double(share).fixed(digits: 2))
@@ -85,7 +85,7 @@ extension Explanation {
 
   /// `[side, side]`, 0...1; nil where there is nothing to show.
   ///
-  /// - Parameter greatest: What 1 stands for; nil: the map's own greatest support.
+  /// - Parameter greatest: The value that 1 stands for; nil: the map's own greatest support.
   private func values(of map: ActivationMap, side: Int, greatest: Float?, _ style: FigureStyle) -> [Float]? {
     guard map.status == .ok else { return nil }
     if style.form == .classic { return map.values(side: side) }
@@ -152,7 +152,7 @@ extension Explanation {
     return parts.joined(separator: " \u{00B7} ")
   }
 
-  /// What a file with the figure should say in words: the title, what is shown and how, the disclaimer and the program.
+  /// The words of a file with the figure: the title, what is shown and how, the disclaimer and the program.
   ///
   /// - Returns: keywords and texts of ASCII, therefore in English.
   package func captions(
@@ -197,7 +197,7 @@ extension Explanation {
     Wording.percentage(classification.probabilities[label], in: language)
   }
 
-  /// How the map was made, and how to read it.
+  /// The map's method, and how to read it.
   func provenance(_ style: FigureStyle = FigureStyle()) -> String {
     let (language, method) = (style.language, maps[0].method)
     let meaning: String
@@ -233,10 +233,10 @@ extension RiskLevel {
 }
 
 extension ActivationMap.Status {
-  /// What a person should know of a map that has nothing to show; nil when it has.
+  /// A note on a map that has nothing to show; nil when it has.
   public var sentence: String? { sentence(in: .english) }
 
-  /// What a person should know of a map that has nothing to show; nil when it has.
+  /// A note on a map that has nothing to show; nil when it has.
   public func sentence(in language: Language) -> String? {
     switch self {
     case .ok: nil
@@ -256,7 +256,7 @@ extension Explanation {
     }
   }
 
-  /// What a map shows and how to read it.
+  /// A map's subject, and how to read it.
   package func sentence(on map: ActivationMap, in language: Language) -> String {
     var style = FigureStyle()
     style.language = language

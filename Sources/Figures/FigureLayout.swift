@@ -1,7 +1,7 @@
 import DermaFusion
 import ImagePipeline
 
-/// Where the parts of a figure go: the heading, panels in a grid, the colour bar to their right, the caption.
+/// The places of a figure's parts: the heading, panels in a grid, the colour bar to their right, the caption.
 struct FigureLayout {
   /// One picture of the grid with the text under it.
   private struct Panel {
@@ -149,11 +149,11 @@ extension PixelImage {
 /// The colours from 0 to 1 as they are mixed with the photograph, with ticks and a label along them.
 struct ColorBar {
   let style: FigureStyle
-  /// What the values mean, along the bar.
+  /// The meaning of the values, along the bar.
   let label: String
-  /// Whether contour lines stand for the same values in every map.
+  /// True if contour lines stand for the same values in every map.
   let hasLines: Bool
-  /// What the colours are laid over, the photograph's mean colour.
+  /// The photograph's mean colour, which the colours are laid over.
   let ground: FigureColor
   let unit: Float
   let textSize: Float

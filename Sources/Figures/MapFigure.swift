@@ -6,10 +6,10 @@ import ImagePipeline
 package struct MapFigure {
   /// One heatmap.
   package struct Map {
-    /// What stands under it in a contact sheet: large, then smaller lines.
+    /// The lines under it in a contact sheet: large, then smaller ones.
     let title: String
     let lines: [String]
-    /// Whether a contact sheet frames it.
+    /// True if a contact sheet frames it.
     let isFramed: Bool
     /// Its greatest value. Contour lines are drawn at quarters of it, so that they show where a weak map lies on a scale
     /// that it shares with stronger ones.
@@ -34,7 +34,7 @@ package struct MapFigure {
   let maps: [Map]
   let heading: [FigureParagraph]
   let caption: [FigureParagraph]
-  /// What the values mean, along the colour bar.
+  /// The meaning of the values, along the colour bar.
   let scaleLabel: String
   let style: FigureStyle
 
@@ -81,9 +81,9 @@ package struct MapFigure {
   }
 }
 
-/// How an explanation is drawn.
+/// The form of an explanation's drawing.
 public struct FigureStyle: Sendable, Equatable {
-  /// How a map lies over its photograph.
+  /// The way a map lies over its photograph.
   public enum Form: String, Sendable, CaseIterable {
     /// The opacity follows the map, so that the photograph stays itself where the map is 0; the map is smooth, lies where
     /// the network looks, and has contour lines at a quarter, half and three quarters.
@@ -92,7 +92,7 @@ public struct FigureStyle: Sendable, Equatable {
     case classic
   }
 
-  /// What 1 is in a figure of several maps.
+  /// The meaning of 1 in a figure of several maps.
   public enum Scale: String, Sendable, CaseIterable {
     /// The strongest place of all maps: they can be compared.
     case shared
@@ -100,16 +100,16 @@ public struct FigureStyle: Sendable, Equatable {
     case each
   }
 
-  /// How a map lies over its photograph.
+  /// The way a map lies over its photograph.
   public let form: Form
   /// The colours of the map.
   public let colorMap: ColorMap
   /// The opacity of the colours, 0 (photograph only) ... 1 (colours only): of the colour of 1 in ``Form/contours``, of all
   /// in ``Form/classic``.
   public let alpha: Double
-  /// What 1 is in a figure of several maps. Maps of ``Form/classic`` have a scale each.
+  /// The meaning of 1 in a figure of several maps. Maps of ``Form/classic`` have a scale each.
   public let scale: Scale
-  /// Whether the photograph is shown beside the map.
+  /// True if the photograph is shown beside the map.
   public let isSideBySide: Bool
   /// The language of the texts in the figure. The disclaimer stands in English too.
   public var language = Language.english

@@ -54,7 +54,7 @@ extension PixelImage {
 
 extension PixelImage {
   /// Colours laid over the image, the more opaque the greater the value: `(1 - alpha * v) * image + alpha * v * colour(v)`.
-  /// Where a value is 0 the image stays itself.
+  /// The image stays itself where a value is 0.
   ///
   /// - Parameters:
   ///   - values: `[height, width]`, 0...1.

@@ -82,7 +82,7 @@ package struct SHA256: Sendable {
     unsafe bytes.withUnsafeBytes { unsafe hexDigest($0) }
   }
 
-  /// Whether a text is one that ``finalizedHexDigest()`` may give.
+  /// True if a text is one that ``finalizedHexDigest()`` may give.
   package static func isHexDigest(_ text: some Sequence<UInt8>) -> Bool {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     let letters = UInt8(ascii: "a")...UInt8(ascii: "f")

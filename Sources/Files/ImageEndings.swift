@@ -1,4 +1,4 @@
-/// How the names of image files end, with a dot and in lower case. They stand here, below the decoders, because tables need them
+/// The endings of image files' names, with a dot and in lower case. They stand here, below the decoders, because tables need them
 /// where no image is decoded: what follows the last dot of `patient.Smith` belongs to the name.
 package enum ImageEndings {
   /// By the names of `ImageFormat`s, also of those that are not decoded. Other formats have none.
@@ -44,7 +44,7 @@ extension String {
     return utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
   }
 
-  /// What follows a file name's last dot, with the dot and in lower case; nil where it has none.
+  /// The part of a file name from its last dot on, in lower case; nil where it has none.
   package var fileEnding: String? {
     fileName.flatMap { name in
       guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return nil }

@@ -37,7 +37,7 @@ package struct ByteReader {
     return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
   }
 
-  /// Whether these characters stand at a position.
+  /// True if these characters stand at a position.
   package func holds(_ text: StaticString, at position: Int) -> Bool {
     guard let found = bytes(at: position, count: text.utf8CodeUnitCount) else { return false }
     return text.withUTF8Buffer { found.elementsEqual($0) }

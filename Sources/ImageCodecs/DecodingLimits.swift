@@ -4,14 +4,14 @@ import SystemModule
 /// The part of an image that is wanted.
 package enum ImagePart: Sendable, Equatable {
   case whole
-  /// What a network sees. Of a large JPEG, PNG or BMP only the centre square at this size is kept, made while the file is decoded;
-  /// an image too small for a network is refused before its pixels are read.
+  /// The part that a network sees. Of a large JPEG, PNG or BMP only the centre square at this size is kept, made while the file
+  /// is decoded; an image too small for a network is refused before its pixels are read.
   case square(size: Int)
-  /// What a network sees, and what a person sees of it: the centre square, at most `side` pixels wide.
+  /// The part that a network sees, and that a person sees of it: the centre square, at most `side` pixels wide.
   case picture(size: Int, side: Int)
 
-  /// What a model needs of an image, and what a person sees of it where a picture of that side is wanted. A model that resizes
-  /// the whole image needs all of it.
+  /// The part that a model needs of an image, and that a person sees of it where a picture of that side is wanted. A model that
+  /// resizes the whole image needs all of it.
   package init(for preprocessing: PreprocessingConfiguration, pictureSide: Int? = nil) {
     let size = preprocessing.size
     self =

@@ -6,8 +6,8 @@ import SystemModule
 /// bytes of every other file decide: discs of hospitals have DICOM files without an ending.
 package struct FolderImages: Sendable {
   package let paths: [String]
-  /// What could not be looked at: folders that cannot be read, links to nothing, names that are no text. Whether a file can be
-  /// read turns out when it is read.
+  /// The files that could not be looked at: folders that cannot be read, links to nothing, names that are no text. Whether a
+  /// file can be read turns out when it is read.
   package let failures: [DermaFusionError]
   package let leftOut: LeftOutFiles
 
@@ -183,7 +183,7 @@ extension [String] {
   }
 }
 
-/// How the names of image files end.
+/// The endings of image files' names.
 package enum ImageFileName {
   /// Files in a folder are images when their name ends so, in any letter case.
   package static let endings = ImageDecoder.endings
@@ -191,6 +191,6 @@ package enum ImageFileName {
   /// Of the pictures that `gradcam` makes: they are no photographs.
   package static let heatmapEnding = "-gradcam.png"
 
-  /// What a folder without any lacks.
+  /// The error on a folder without any.
   package static var kind: String { "image (\(ImageDecoder.readableEndings.joined(separator: ", ")))" }
 }

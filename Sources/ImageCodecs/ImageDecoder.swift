@@ -37,7 +37,7 @@ package enum ImageDecoder {
     }
   }
 
-  /// What the header of a WebP, TIFF or HEIF file claims, read as before its library sees the file; nil for other formats.
+  /// The claims in the header of a WebP, TIFF or HEIF file, read as before its library sees the file; nil for other formats.
   package static func statedSize(_ bytes: [UInt8]) throws(DermaFusionError) -> (width: Int, height: Int)? {
     try bytes.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
       let bytes = UnsafeRawBufferPointer(bytes)
@@ -47,7 +47,7 @@ package enum ImageDecoder {
     }
   }
 
-  /// What an image file says about the patient; nil where it says nothing.
+  /// The words of an image file about the patient; nil where it says nothing.
   package static func patient(_ bytes: [UInt8]) -> FilePatient? {
     bytes.withUnsafeBytes { bytes in
       DICOMFile.isRecognized(bytes)

@@ -30,7 +30,7 @@ struct ImageFormat: Sendable {
   /// Endings of file names, with a dot and in lower case.
   var endings: [String] { ImageEndings.of(name) }
   let decoding: Decoding
-  /// Whether a file is of this format, by its first 256 bytes or the whole file. One that is cut off inside its
+  /// True if a file is of this format, by its first 256 bytes or the whole file. One that is cut off inside its
   /// signature may count too. The first row that says yes has the file.
   let isRecognized: @Sendable (UnsafeRawBufferPointer) -> Bool
 
@@ -208,7 +208,7 @@ extension ImageDecoder {
   }
 }
 
-/// What a file is by its content.
+/// The kind of a file by its content.
 package enum FileContent: Equatable, Sendable {
   /// An image that can be read on this machine.
   case image

@@ -70,7 +70,7 @@ struct TIFFDirectory {
   }
 
   let reader: ByteReader
-  /// Where it lies, if it is not the file's first.
+  /// Its place, if it is not the file's first.
   private(set) var offset: Int?
   /// The number of pictures in the file.
   private(set) var facts = FileFacts()
@@ -179,7 +179,7 @@ struct TIFFDirectory {
     return values
   }
 
-  /// How many values a tag has; 0 where it is absent.
+  /// The number of a tag's values; 0 where it is absent.
   func count(_ tag: Int) -> Int { entries[tag]?.count ?? 0 }
 
   /// A value of a tag; nil where there is none, or it is not a whole number.

@@ -8,7 +8,7 @@ extension Classifier {
   /// Classifies an image from a file's bytes: PNG, JPEG, PNM, BMP, DICOM, and WebP, TIFF, HEIC and AVIF where the system has
   /// their libraries. An EXIF orientation is applied.
   ///
-  /// What a DICOM file says of the patient's age, sex and site is used where `metadata` does not say it; the result then
+  /// The age, the sex and the site in a DICOM file are used where `metadata` has none; the result then
   /// has the warning ``ClassificationWarning/metadataFromFile``.
   ///
   /// - Parameters:
@@ -43,7 +43,7 @@ extension Classifier {
     }
   }
 
-  /// What the network makes of an image file before its last layer.
+  /// The features of an image file before the network's last layer.
   ///
   /// - Throws: see ``features(of:)``.
   package func features(

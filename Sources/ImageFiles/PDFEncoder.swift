@@ -79,7 +79,7 @@ enum PDFEncoder {
       contents: "q \(width) 0 0 \(height) 0 0 cm /Picture Do Q", picture: (head, pixels), information: text)
   }
 
-  /// What the IDAT chunks hold.
+  /// The content of the IDAT chunks.
   private static func compressedRows(ofPNG png: [UInt8]) -> [UInt8] {
     png.withUnsafeBytes { png in
       let reader = ByteReader(png, isBigEndian: true)

@@ -1,8 +1,8 @@
 import SystemModule
 
-/// How an image of any shape becomes the network's square.
+/// The rule that makes the network's square of an image of any shape.
 package enum Framing: Sendable, Equatable {
-  /// What timm's evaluation does with the part of an image that has another shape than the square.
+  /// The treatment by timm's evaluation of an image that has another shape than the square.
   package enum CropMode: String, Sendable, CaseIterable {
     /// The shorter side is resized, and the square is cut out of the centre.
     case center
@@ -76,9 +76,9 @@ extension Framing {
 
 /// A way from one image's pixels to a square: a part of the image is resized, and a part of that is kept.
 struct Frame: Equatable {
-  /// What is resized.
+  /// The region that is resized.
   var region: ImageResizer.Region
-  /// What the region is resized to, in pixels.
+  /// The size that the region is resized to, in pixels.
   var (width, height): (Int, Int)
   /// The part of the resized region that is kept.
   var window: ImageResizer.Region

@@ -13,12 +13,12 @@ package struct ImageMeasures: Sendable, Equatable {
   package let structure: Double
   /// The share of pixels that are greener than red, 0...1; skin through a dermatoscope hardly ever is.
   package let green: Double
-  /// Whether there is colour, and that of skin.
+  /// The measures of colour: whether there is any, and that of skin.
   package let color: ColorMeasures
 
   /// Levels by which green exceeds red in a pixel that counts as green.
   private static let greener: Int32 = 8
-  /// What rounding to whole levels adds to the square of a second difference of luma, on average: 6 x 1/12 of the
+  /// The addition of rounding to whole levels to the square of a second difference of luma, on average: 6 x 1/12 of the
   /// squares of luma's weights.
   private static let rounding = Double(77 * 77 + 150 * 150 + 29 * 29) / 2
 
@@ -123,12 +123,12 @@ package struct ImageMeasures: Sendable, Equatable {
 /// others than skin through a dermatoscope, which the network would answer as if nothing were wrong. Whole numbers up to
 /// the last steps, so that the same image gives the same measures everywhere.
 package struct ColorMeasures: Sendable, Equatable {
-  /// How many colours pixels of equal luma have, at least 0: 0 where luma tells the colour, as in grey, one channel, sepia
+  /// The variety of colours among pixels of equal luma, at least 0: 0 where luma tells the colour, as in grey, one channel, sepia
   /// and any tint; small in washed-out pictures. The numerator is the mean square by which red - green and green - blue differ
   /// among pixels of equal luma. The denominator is mean luma times the square root of the standard deviation of the blocks'
   /// luma, softened. A factor is how far the darkest pixels are from white.
   package let variety: Double
-  /// How far the image is from one with red and blue exchanged, about -5...5: positive where the middle third is redder
+  /// The distance of the image from one with red and blue exchanged, about -5...5: positive where the middle third is redder
   /// than blue and its blue has more contrast than its red, because melanin absorbs blue most. Pen marks are blue too, but lie
   /// around the lesion.
   package let warmth: Double
@@ -137,7 +137,7 @@ package struct ColorMeasures: Sendable, Equatable {
   private static let softening = 5.0
   /// One pixel in so many is among the darkest.
   private static let darkShare = 1000
-  /// How much the mean colour counts against the contrast.
+  /// The weight of the mean colour against the contrast.
   private static let meanWeight = 4.0
 
   /// - Parameters:

@@ -309,7 +309,7 @@ extension ImageResizer {
   /// The fraction bits of a weight: 1.0 is `1 << 22`.
   static let precisionBits: Int32 = 22
 
-  /// How many bits of a weight ``Parts/low`` holds.
+  /// The bits of a weight that ``Parts/low`` holds.
   static let lowBits: Int32 = 11
 
   /// A weight in two halves: the product of 8 and 16 bits is one instruction on every CPU, that of 32 bits is not.

@@ -1,4 +1,4 @@
-/// How the network looks at an image.
+/// The ways in which the network looks at an image.
 public enum ImageViews: Sendable, CaseIterable {
   /// Once, as it is.
   case upright

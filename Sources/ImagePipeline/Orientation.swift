@@ -10,7 +10,7 @@ package enum Orientation: Int, Sendable {
   case transverse
   case rotatedQuarterTurnCounterclockwise
 
-  /// Whether stored columns run from right to left.
+  /// True if stored columns run from right to left.
   var mirrorsColumns: Bool {
     switch self {
     case .mirroredHorizontally, .rotatedQuarterTurnCounterclockwise, .rotatedHalfTurn, .transverse: true
@@ -18,7 +18,7 @@ package enum Orientation: Int, Sendable {
     }
   }
 
-  /// Whether stored rows run from bottom to top.
+  /// True if stored rows run from bottom to top.
   var mirrorsRows: Bool {
     switch self {
     case .mirroredVertically, .rotatedQuarterTurnClockwise, .rotatedHalfTurn, .transverse: true
@@ -26,7 +26,7 @@ package enum Orientation: Int, Sendable {
     }
   }
 
-  /// Whether rows and columns change places, after both were mirrored.
+  /// True if rows and columns change places, after both were mirrored.
   package var transposes: Bool { rawValue >= Orientation.transposed.rawValue }
 
   /// Turns the stored pixels upright. No pixel is resampled.

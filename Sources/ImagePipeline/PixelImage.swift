@@ -62,7 +62,7 @@ extension PixelImage {
     /// Blue, green, red and a byte that is not looked at, as cameras on Apple's systems give it.
     case bgra
 
-    /// Where red, green and blue stand.
+    /// The places of red, green and blue.
     fileprivate var places: (red: Int, green: Int, blue: Int) {
       switch self {
       case .rgb, .rgba: (0, 1, 2)
@@ -112,7 +112,7 @@ extension PixelImage {
   }
 }
 
-/// How large an image may be.
+/// The greatest size of an image.
 package enum PixelLimit {
   /// The most pixels that are decoded: twice 89,478,485, where Pillow refuses too.
   package static let count = 178_956_970

@@ -1,6 +1,6 @@
 import SystemModule
 
-/// What a decoder made of a file: an upright image, or only its centre square at a network's size, and what was wrong with
+/// The result of decoding a file: an upright image, or only its centre square at a network's size, and what was wrong with
 /// the file.
 package struct DecodedImage: Sendable {
   /// The number of columns of the upright image, whatever was kept of it.
@@ -14,13 +14,13 @@ package struct DecodedImage: Sendable {
   let picture: PixelImage?
   /// Nil when the decoder found nothing wrong.
   package let damage: ImageDamage?
-  /// What the file says about the patient; nil where it says nothing.
+  /// The file's words on the patient; nil where it says nothing.
   package var patient: FilePatient?
-  /// Whether the file's pixels are not square, and the decoder resampled them so that they are.
+  /// True if the file's pixels are not square, and the decoder resampled them so that they are.
   package var isResampled = false
   /// Details of the file's warnings: how many pictures it holds, and its colour profile.
   package var details: [ClassificationWarning: String] = [:]
-  /// What the decoder holds for as long as the pixels are in use.
+  /// The reservation that the decoder holds for as long as the pixels are in use.
   private let reservation: (AnyObject & Sendable)?
 
   /// The same with other pixels.
@@ -33,7 +33,7 @@ package struct DecodedImage: Sendable {
     return image
   }
 
-  /// Whether every pixel was kept.
+  /// True if every pixel was kept.
   package var isWhole: Bool { pixels.width == width && pixels.height == height }
 
   /// The whole of an image.
@@ -58,7 +58,7 @@ package struct DecodedImage: Sendable {
   }
 }
 
-/// What a decoder that made pixels of a damaged file says of it.
+/// A decoder's report on a damaged file that it made pixels of.
 package struct ImageDamage: Sendable, Equatable {
   /// From this share of the image on a result would rest on invented pixels.
   package static let severeShare = 0.05
@@ -73,7 +73,7 @@ package struct ImageDamage: Sendable, Equatable {
     self.share = share
   }
 
-  /// Whether so much may be invented that nothing should be concluded from the image.
+  /// True if so much may be invented that nothing should be concluded from the image.
   package var isSevere: Bool { share >= Self.severeShare }
 }
 
@@ -106,19 +106,19 @@ package struct PreprocessedImage: Sendable {
     return source.pixels
   }
 
-  /// What was wrong with the file; nil where nothing was found.
+  /// The fault of the file; nil where none was found.
   package var damage: ImageDamage? { source.damage }
 
-  /// What the file says of the patient; nil where it says nothing.
+  /// The file's words on the patient; nil where it says nothing.
   package var patient: FilePatient? { source.patient }
 
-  /// What some of ``warnings`` say of this file.
+  /// Details of some of ``warnings``, of this file.
   package var warningDetails: [ClassificationWarning: String] { source.details }
 
   /// Resized to the network's side, before colour constancy: `[size, size, 3]`.
   package private(set) var resized: PixelImage
 
-  /// What the result should say about the image, in a fixed order.
+  /// The warnings that the result should give about the image, in a fixed order.
   package let warnings: [ClassificationWarning]
 
   private let configuration: PreprocessingConfiguration
@@ -141,8 +141,8 @@ package struct PreprocessedImage: Sendable {
     }
   }
 
-  /// What the network sees of the decoded image, at the image's own resolution: `[S, S, 3]`. Of a narrow image that is squeezed
-  /// or framed it has many more pixels than the image; ``requireCroppedSize(limit:)`` refuses those.
+  /// The part of the decoded image that the network sees, at the image's own resolution: `[S, S, 3]`. Of a narrow image that is
+  /// squeezed or framed it has many more pixels than the image; ``requireCroppedSize(limit:)`` refuses those.
   package var cropped: PixelImage { configuration.square(of: decoded, size: naturalSide) }
 
   /// - Throws: where ``cropped`` has more pixels than the limit.

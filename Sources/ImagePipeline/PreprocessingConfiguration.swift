@@ -1,6 +1,6 @@
 /// The constants of preprocessing; they belong to a model and come from its `config.json`.
 package struct PreprocessingConfiguration: Sendable, Equatable {
-  /// How a corrected value is rounded before it is normalised.
+  /// The rounding of a corrected value before it is normalised.
   package enum Rounding: String, Sendable, CaseIterable {
     /// `floor(v * gain + 0.5)`, clipped to 0...255.
     case round
@@ -10,14 +10,14 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
     case none
   }
 
-  /// How the colour of the light is taken out.
+  /// The method that takes the colour of the light out.
   package enum ColorConstancy: Sendable, Equatable {
     /// Not at all.
     case none
     /// Shades of Gray: the Minkowski `p`-means of the channels are made equal. `p` is positive; 6 is usual.
     case shadesOfGray(p: Double, rounding: Rounding)
 
-    /// What Shades of Gray works with, where it is used.
+    /// The numbers that Shades of Gray works with, where it is used.
     package var shadesOfGray: (p: Double, rounding: Rounding)? {
       if case .shadesOfGray(let p, let rounding) = self { (p, rounding) } else { nil }
     }
@@ -26,7 +26,7 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
   /// The side of the network's square input, in pixels.
   package var size: Int
 
-  /// How the colour of the light is taken out of the resized image.
+  /// The method that takes the colour of the light out of the resized image.
   package var colorConstancy: ColorConstancy
 
   /// Subtracted from red, green and blue (0...1): 3 values.
@@ -35,10 +35,10 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
   /// Divides red, green and blue after that: 3 positive values.
   package var standardDeviation: [Double]
 
-  /// How the image becomes a square.
+  /// The rule that makes a square of the image.
   package var framing: Framing
 
-  /// How pixels are weighted when the image is resized.
+  /// The weights of pixels when the image is resized.
   package var interpolation: Interpolation
 
   /// Takes the constants as they are; a size below 1, or other than 3 means and deviations, is a programming error.
@@ -58,7 +58,7 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
     self.interpolation = interpolation
   }
 
-  /// What a large image may be reduced to while it is decoded, equal to the bit to what comes of the whole: the centre
+  /// The part that a large image may be reduced to while it is decoded, equal to the bit to what comes of the whole: the centre
   /// square at the network's size, resized bilinearly.
   package var keepsCentreSquare: Bool { framing == .square && interpolation == .bilinear }
 
@@ -79,8 +79,8 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
 package enum PreprocessingStage: String, Sendable, CaseIterable {
   /// The file's pixels, upright: uint8 `[H, W, 3]`.
   case decoded
-  /// What the network sees of the image, at the image's own resolution: uint8 `[S, S, 3]`. The centre square, S = min(W, H), or
-  /// what ``Framing/timm(_:share:)`` makes of it.
+  /// The part of the image that the network sees, at the image's own resolution: uint8 `[S, S, 3]`. The centre square, S =
+  /// min(W, H), or what ``Framing/timm(_:share:)`` makes of it.
   case cropped
   /// Resized to the network's size: uint8 `[size, size, 3]`.
   case resized

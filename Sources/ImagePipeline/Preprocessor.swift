@@ -60,7 +60,7 @@ package struct Preprocessor: Sendable {
 }
 
 extension PreprocessingConfiguration {
-  /// What the network sees of an image, `size` pixels wide.
+  /// The part of an image that the network sees, `size` pixels wide.
   func square(of image: PixelImage, size: Int) -> PixelImage {
     let frame = framing.frame(width: image.width, height: image.height, size: size)
     return ImageResizer.resize(image, frame, interpolation: interpolation, fill: fill)

@@ -67,6 +67,6 @@ enum ShadesOfGray {
 }
 
 extension PixelImage {
-  /// Whether every channel spans less than two levels.
+  /// True if every channel spans less than two levels.
   package var isSolid: Bool { ShadesOfGray.histograms(of: self).allSatisfy(ShadesOfGray.isSolid) }
 }

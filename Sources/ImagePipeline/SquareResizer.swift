@@ -9,7 +9,7 @@
   private let size: Int
   /// S: the side of the centre square.
   private let side: Int
-  /// Where the square begins in the upright image.
+  /// The place where the square begins in the upright image.
   private let (left, top): (Int, Int)
   private let weights: ResamplingWeights
   private var rowCount = 0
@@ -22,8 +22,8 @@
   private let packed: UnsafeMutablePointer<UInt32>
   private let resampled: UnsafeMutablePointer<UInt32>
   private let separated: UnsafeMutablePointer<UInt8>
-  /// Where rows and columns change places: the sums of the output columns that have not had all of their inputs, `[S, 3]`
-  /// each, and how many inputs are still to come.
+  /// For images whose rows and columns change places: the sums of the output columns that have not had all of their inputs,
+  /// `[S, 3]` each, and how many inputs are still to come.
   private var sums: [Int: (values: [Int32], missing: Int)] = [:]
 
   /// - Parameters:

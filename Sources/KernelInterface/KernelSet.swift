@@ -43,7 +43,7 @@ package final class KernelSet: Sendable {
   }
 
   package let instructionSet: InstructionSet
-  /// Whether the compiler was given the flags that let it use that instruction set.
+  /// True if the compiler was given the flags that let it use that instruction set.
   package let isBuiltForInstructionSet: Bool
   /// Floats in a vector: channel strides are multiples of it.
   package let vectorWidth: Int
@@ -110,7 +110,7 @@ package final class KernelSet: Sendable {
   }
 }
 
-/// What the values of a matrix product are. They lie in words of 32 bits that hold
+/// The type of a matrix product's values. They lie in words of 32 bits that hold
 /// ``ProductKernels/valuesPerWord`` neighbours of the depth each, the first in the lowest bits.
 package enum ElementType: String, Sendable, CaseIterable {
   /// Float32 by Float32; sums are Float32. A word is a value.
@@ -130,7 +130,7 @@ package struct ProductKernels: Sendable {
   /// Values in a word of 32 bits. 8-bit values: 4 bytes if one instruction adds up the products of four, otherwise
   /// 2 numbers of 16 bits.
   package let valuesPerWord: Int
-  /// How much a value in a word of `A` is less than its level: 128 if an instruction multiplies signed bytes only, otherwise
+  /// The difference between a level and its value in a word of `A`: 128 if an instruction multiplies signed bytes only, otherwise
   /// 0. The bias of a column makes up for it: it has this number times the sum of that column of `B` added.
   package let levelOffset: Int
   package let multiply: @Sendable (MatrixProduct) -> Void
@@ -158,7 +158,7 @@ package struct ProductKernels: Sendable {
       self.computeRow = computeRow
     }
 
-    /// Whether there are kernels for a window.
+    /// True if there are kernels for a window.
     package static func takes(kernelSize: Int, stride: Int) -> Bool {
       [3, 5].contains(kernelSize) && [1, 2].contains(stride)
     }

@@ -62,7 +62,7 @@ package struct MatrixProduct {
   /// The panels to compute: columns `2 * vectorWidth * panelRange.lowerBound ...` of `C`.
   package var panelRange: Range<Int>
   package var layout: PanelLayout
-  /// What a step of a sum stands for, one value for each column, padded to whole vectors. Sums that are whole numbers need
+  /// The value of a step of a sum, one for each column, padded to whole vectors. Sums that are whole numbers need
   /// it, others have none.
   package var scale: UnsafePointer<Float>?
   /// Added before the activation, or nil. Has the row stride of `C`.
@@ -113,7 +113,7 @@ package struct MatrixProduct {
   package var depth: Int { segmentCount &* segmentDepth }
 }
 
-/// How the columns of a packed matrix are cut into panels.
+/// The cut of a packed matrix's columns into panels.
 ///
 /// A panel is `depth` rows of two vectors; when the number of vectors is odd the last panel has three, because a
 /// single vector would leave the multipliers waiting for loads. A matrix of one vector is one panel of one.
@@ -155,7 +155,7 @@ package struct PackingPass {
   package var wordStride: Int
   /// One value for each column. Of bfloat16 nil stands for ones.
   package var factors: UnsafePointer<Float>?
-  /// What stands for 0 in 8 bits: a whole number of 0...255.
+  /// The level of 0 in 8 bits: a whole number of 0...255.
   package var zeroPoint: Float
 
   package init(

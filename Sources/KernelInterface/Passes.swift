@@ -73,7 +73,7 @@ package struct RowSum {
 /// The arguments of an activation of values where they lie: `values[i] = activation(values[i])`.
 package struct ActivationPass {
   package var values: UnsafeMutablePointer<Float>
-  /// How many there are, whole vectors.
+  /// Their number, whole vectors.
   package var count: Int
   package var activation: Activation
 

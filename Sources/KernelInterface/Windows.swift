@@ -162,7 +162,7 @@ package struct WinogradOutput {
   package var output: UnsafeMutablePointer<Float>
   /// Added before the activation, or nil; lies like the output.
   package var residual: UnsafePointer<Float>?
-  /// Where the four pixels lie, row-major, in floats from the first pixel's start; nil outside the map.
+  /// The places of the four pixels, row-major, in floats from the first pixel's start; nil outside the map.
   package var places: InlineArray<4, Int?>
   package var activation: Activation
 

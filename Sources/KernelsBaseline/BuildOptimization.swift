@@ -1,4 +1,4 @@
-/// How this module was built.
+/// The build of this module.
 package enum BuildOptimization {
   /// False where the flags of `Package.swift` were left out of a debug build; an image takes a minute then.
   package static let isOptimized: Bool = {

@@ -1,6 +1,6 @@
 import SystemModule
 
-/// Where each of a run's buffers lies in one arena, so that buffers whose lifetimes do not meet share memory.
+/// The places of a run's buffers in one arena, so that buffers whose lifetimes do not meet share memory.
 ///
 /// The largest is placed first, each in the lowest gap that is free while it lives, as XNNPACK's memory planner does.
 package struct ArenaPlan: Sendable, Equatable {

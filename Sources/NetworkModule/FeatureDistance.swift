@@ -1,7 +1,7 @@
 import SystemModule
 import TensorModule
 
-/// How far an image's features lie from those of the images that the model was trained on: the squared Mahalanobis
+/// The distance of an image's features from those of the images that the model was trained on: the squared Mahalanobis
 /// distance to the nearest class, with one covariance for all classes (Lee et al., "A simple unified framework for
 /// detecting out-of-distribution samples and adversarial attacks", 2018).
 ///

@@ -3,7 +3,7 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// What turns the pooled features, and the metadata where the model takes them, into logits.
+/// The layers that turn the pooled features, and the metadata where the model takes them, into logits.
 package struct ClassifierHead: Sendable {
   /// The last layer, or the last layers: features to logits.
   package enum Output: Sendable {
@@ -21,7 +21,7 @@ package struct ClassifierHead: Sendable {
   /// True if a logit of 0 follows the last layer's only output: a softmax over both is that output's sigmoid.
   package var addsZero = false
 
-  /// What the output layer takes.
+  /// The input of the output layer.
   package func features(pooled: [Float]) -> [Float] { hidden?(pooled) ?? pooled }
 
   /// - Parameters:
@@ -37,7 +37,8 @@ package struct ClassifierHead: Sendable {
     }
   }
 
-  /// What the last layer makes the logits of: its weights are `[classes][inputs]`. Parameters as for ``logits(pooled:metadata:)``.
+  /// The vector that the last layer makes the logits of: its weights are `[classes][inputs]`. Parameters as for
+  /// ``logits(pooled:metadata:)``.
   package func lastLayerInputs(pooled: [Float], metadata: MetadataVector) -> [Float] {
     let features = features(pooled: pooled)
     return switch output {
@@ -47,7 +48,7 @@ package struct ClassifierHead: Sendable {
   }
 }
 
-/// What a network with a metadata head is told about the patient.
+/// The numbers that a network with a metadata head gets about the patient.
 package struct MetadataVector: Sendable, Equatable {
   /// Age / 100, clamped to 0...1; 0 when it is missing.
   package let age: Float
@@ -100,7 +101,7 @@ package struct FusionHead: Sendable {
     kernels = weights.kernels
   }
 
-  /// What the classifier takes.
+  /// The input of the classifier.
   ///
   /// - Parameter pooled: `[head channels]`
   /// - Returns: `[hidden size]`

@@ -16,9 +16,9 @@ package final class Network: Sendable {
   /// The kernels chosen for this CPU.
   package let kernels: KernelSet
   package let head: ClassifierHead
-  /// How unlike the training images an image is, for a model that was fitted for it.
+  /// The distance of an image from those of the training, for a model that was fitted for it.
   package let featureDistance: FeatureDistance?
-  /// How much an image looks like one that no dermatoscope took, for a model that was fitted for it.
+  /// The likeness of an image to those that no dermatoscope took, for a model that was fitted for it.
   package let dermoscopyProbe: DermoscopyProbe?
   /// Its operations, in the order in which they run.
   package let list: OperationList
@@ -181,15 +181,15 @@ extension NetworkWeights {
   }
 }
 
-/// What a run of the network gives.
+/// The results of a run of the network.
 package struct NetworkOutput: Sendable, Equatable {
   /// `[classes]`, before temperature and softmax.
   package let logits: [Float]
-  /// What the head takes, `[channels]`: the means of the last feature map, or what follows them.
+  /// The input of the head, `[channels]`: the means of the last feature map, or what follows them.
   package let pooled: [Float]
   /// The means of the last maps of the stages that the limits of abstention look at, `[channels]` by stage.
   package var stageMeans: [Int: [Float]] = [:]
-  /// What each member of an ensemble gave, which has no pooled features of its own; empty for a single network.
+  /// The output of each member of an ensemble, which has no pooled features of its own; empty for a single network.
   package var members: [NetworkOutput] = []
 
   package init(
@@ -265,7 +265,7 @@ extension Network {
     }
   }
 
-  /// What the limits of abstention look at, by stage.
+  /// The means that the limits of abstention look at, by stage.
   private func seenMeans(in workspace: Workspace) -> [Int: [Float]] {
     var means: [Int: [Float]] = [:]
     for (stage, value) in stageMeans { means[stage] = vector(value, in: workspace) }
@@ -284,7 +284,7 @@ extension Network {
 package struct NetworkStep: Sendable, Equatable {
   /// The mark that it leads to, by timm's name of the layer or block.
   package let layer: String
-  /// What is computed, in short: `expand, depthwise 5x5 / 2`.
+  /// The computation, in short: `expand, depthwise 5x5 / 2`.
   package let title: String
   /// The input's shape; nil for vectors.
   package var input: FeatureShape?
@@ -307,8 +307,8 @@ extension Network {
   }
 }
 
-/// Where in the input the pixels of a feature map look: the centre of pixel `i`'s receptive field is the input's pixel
-/// `first + step * i`, across and down alike.
+/// The places in the input that the pixels of a feature map look at: the centre of pixel `i`'s receptive field is the input's
+/// pixel `first + step * i`, across and down alike.
 ///
 /// With TensorFlow's SAME padding this is not the centre of the pixel's square when the map is stretched over the input:
 /// an odd zero goes after the input, so that the centres move to the right and down.
@@ -339,7 +339,7 @@ extension FeatureMapGeometry {
 }
 
 extension Network {
-  /// Where the pixels of a feature map look.
+  /// The places that the pixels of a feature map look at.
   ///
   /// - Parameter name: One of ``featureMapNames``.
   package func geometry(ofFeatureMap name: String) -> FeatureMapGeometry {

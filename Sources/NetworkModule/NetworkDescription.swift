@@ -6,7 +6,7 @@ package struct NetworkDescription: Sendable, Equatable {
   package struct Operation: Sendable, Equatable {
     /// timm's name of the layer; empty for an operation without weights.
     package let name: String
-    /// What it computes, in short: `expand, depthwise 5x5 / 2`.
+    /// Its computation, in short: `expand, depthwise 5x5 / 2`.
     package let title: String
     /// `[height, width, channels]`; 1x1 for vectors.
     package let inputs: [FeatureShape]

@@ -2,7 +2,7 @@ import KernelInterface
 import SystemModule
 import TensorModule
 
-/// What a run of the network gives to those who explain it.
+/// The results of a run of the network for those who explain it.
 package struct NetworkGradients: Sendable {
   package let output: NetworkOutput
   /// The feature map of the layer asked for, `[height, width, channels]`.
@@ -67,7 +67,7 @@ extension Network {
   ///   - goal: The mark at which the backward pass ends.
   ///   - way: The values that lie on all ways to the head: the goal, or the last before it, and those behind it.
   ///   - kept: The values of both.
-  ///   - pooled: What the head took.
+  ///   - pooled: The input of the head.
   ///   - pooledGradients: For each logit, the gradient with respect to it.
   private func backwardPass(
     to goal: OperationList.Mark, by way: [Value], kept: KeptMaps, pooled: [Float],

@@ -204,11 +204,11 @@ package struct NetworkWeights {
   }
 }
 
-/// What a model's folder holds of a quantised layer.
+/// The parts of a quantised layer in a model's folder.
 struct QuantizedLayer {
   let name: String
   let weight: QuantizedWeight
-  /// How the layer's input is kept.
+  /// The form of the layer's input.
   let input: Quantization
 }
 
@@ -257,7 +257,7 @@ extension NetworkWeights {
   ///
   /// - Parameters:
   ///   - name: The layer that reads the levels.
-  ///   - place: Where the level must be 0, for the message.
+  ///   - place: The place where the level must be 0, for the message.
   func requireZeroPoint(
     _ levels: Quantization, of name: String, _ place: Sentence
   ) throws(DermaFusionError) {

@@ -2,7 +2,7 @@ import CBuiltins
 
 /// SHA-256 by the instructions that x86-64 CPUs since 2017 have for it, several times faster than by plain arithmetic.
 public enum SHA256Instructions {
-  /// Whether this module was compiled to use them and this CPU has them.
+  /// True if this module was compiled to use them and this CPU has them.
   public static let areUsable: Bool = {
     #if SHA256_INSTRUCTIONS
       cpu_runs_sha256()

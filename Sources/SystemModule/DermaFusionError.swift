@@ -1,6 +1,6 @@
 /// Why something could not be done: what went wrong, and what to do about it. The only error that this library throws.
 public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What kind of error it is. Later versions may have more of them.
+  /// The kind of the error. Later versions may have more of them.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, `invalidImage`.
     public let description: String
@@ -25,15 +25,15 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
     public static let unknownClass = Code("unknownClass")
     /// Activation maps are of one network, and this is an ensemble.
     public static let ensembleNotExplained = Code("ensembleNotExplained")
-    /// What a program in another language asked for breaks a rule.
+    /// A request of a program in another language breaks a rule.
     public static let invalidRequest = Code("invalidRequest")
   }
 
-  /// What kind of error it is.
+  /// The kind of the error.
   public let code: Code
-  /// What went wrong, in one line that names the file, the value and the rule.
+  /// The fault, in one line that names the file, the value and the rule.
   public var message: String { fault.description }
-  /// What to do about it, one sentence.
+  /// The remedy, one sentence.
   public var remedy: String {
     let words = advice.description
     return words.prefix(1).uppercased() + words.dropFirst()
@@ -54,7 +54,7 @@ public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConverti
     DermaFusionError(code, message: "\(name): \(fault)", remedy: advice)
   }
 
-  /// What `body` returns; the message of its failure begins with the name of the file that it speaks of.
+  /// The result of `body`; the message of its failure begins with the name of the file that it speaks of.
   package static func naming<Value>(
     _ name: String, _ body: () throws(DermaFusionError) -> Value
   ) throws(DermaFusionError) -> Value {
@@ -150,10 +150,10 @@ extension DermaFusionError {
   /// A failure that does not itself name its file.
   package static func failure(name: String, reason: Sentence) -> Self { unusable(name, reason) }
 
-  /// Whether the message begins with the name of a file already.
+  /// True if the message begins with the name of a file already.
   package var namesItsFile: Bool { [.fileNotFound, .emptyFile, .unusableFile].contains(code) }
 
-  /// Whether results cannot be written any more, so that a batch must end.
+  /// True if results cannot be written any more, so that a batch must end.
   package var isOfOutput: Bool { code == .closedOutput || code == .failedOutput }
 
   // Standard output

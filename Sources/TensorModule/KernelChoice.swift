@@ -15,7 +15,7 @@ package enum KernelChoice {
   /// `avx512vnni`, or on ARM `dotprod`.
   package static let variable = "DERMAFUSION_INSTRUCTION_SET"
 
-  /// Whether the kernels were built with optimisation; without, an image takes a minute.
+  /// True if the kernels were built with optimisation; without, an image takes a minute.
   package static var isOptimized: Bool { BuildOptimization.isOptimized }
 
   /// The kernels of this process: those that ``variable`` names if they are available, otherwise the best that this CPU can run.
@@ -140,8 +140,8 @@ extension DermaFusionError.Code {
 
 extension DermaFusionError {
   /// - Parameters:
-  ///   - value: What the variable says.
-  ///   - available: What it may say on this machine.
+  ///   - value: The variable's value.
+  ///   - available: The values that it may have on this machine.
   package static func unavailableInstructionSet(
     _ value: String, available: [InstructionSet]
   ) -> DermaFusionError {

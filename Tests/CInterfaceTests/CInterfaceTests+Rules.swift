@@ -8,7 +8,7 @@ import Testing
 
 @testable import DermaFusion
 
-/// What callers do wrong.
+/// The faults of callers.
 extension CInterfaceTests {
   @Test func handlesThatAreNoneAreRefused() throws {
     let classifier = try Self.open(threads: 1)

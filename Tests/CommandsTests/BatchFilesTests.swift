@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// What was made before must have been made as this batch makes it.
+  /// Earlier results must have been made as this batch makes them.
   @Test(arguments: ["json", "csv"]) func aFileOfOtherMetadataIsNotGoneOnWith(format: String) throws {
     let path = folder.path + "/results"
     let made = ["--age", "50.5", "--site", "back"]

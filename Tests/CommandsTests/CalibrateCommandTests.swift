@@ -140,7 +140,7 @@ import Testing
       "\(result.errors)")
   }
 
-  /// What is said of a table whose files are there and are no images.
+  /// The words on a table whose files are there and are no images.
   private func refusal(_ rows: [String], header: String = "image_id,lesion_id,dx,patient_id") -> String {
     var words = words(1)
     for index in rows.indices { folder.write("\(index)", to: "images/M\(index).ppm") }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct DocumentCommandTests {
   let folder = TemporaryFolder()
 
-  /// What bash offers for a command line whose last word is being typed.
+  /// The words that bash offers for a command line whose last word is being typed.
   private func offered(_ words: String...) throws -> [String] {
     let script = runTool("completions", "bash").output
     folder.write(script, to: "completions.bash")

@@ -7,7 +7,7 @@ import Testing
 @testable import DermaFusion
 @testable import Evaluation
 
-/// What `evaluate` groups by, what its intervals draw, and its figures as a table.
+/// The groups of `evaluate`, the units of its intervals, and its figures as a table.
 @Suite struct EvaluateGroupTests {
   let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Commands
 
-/// Where the files go.
+/// The places of the files.
 extension GradCAMCommandTests {
   @Test func theImageIsNeverOverwritten() throws {
     let before = folder.contents(of: "light.ppm")

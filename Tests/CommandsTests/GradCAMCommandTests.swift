@@ -54,7 +54,7 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
   }
 
-  /// What the library gives for the same image.
+  /// The library's result for the same image.
   func explanation(
     _ classes: [LesionLabel] = [], method: ActivationMapMethod = .gradcam, layer: String? = nil
   ) throws -> Explanation {

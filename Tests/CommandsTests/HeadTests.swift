@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// What speaks for the class speaks against the other.
+  /// Evidence for the class speaks against the other.
   @Test func theMapsOfBothClassesAreOpposite() throws {
     let model = try model(["melanoma"], outputs: 1)
     let image = tests.folder.write(pnm(), to: "images/A.ppm")

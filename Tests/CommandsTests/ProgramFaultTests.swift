@@ -2,7 +2,7 @@ import Foundation
 import TestFiles
 import Testing
 
-/// How the program ends by a signal, and how it runs without files and settings that it usually has.
+/// The program's end by a signal, and its runs without files and settings that it usually has.
 @Suite struct ProgramFaultTests {
   let program = ProgramTests()
   private let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -199,7 +199,7 @@ import Testing
     #expect(folder.contents(of: "image.ppm") == pnm(width: 40, height: 33))
   }
 
-  /// What a log holds already is kept, and what follows goes behind the array.
+  /// The content of a log is kept, and what follows goes behind the array.
   @Test(arguments: ["/dev/stderr", "/dev/fd/2", "/dev/fd/3"])
   func anArrayGoesToAStreamOfTheCaller(path: String) throws {
     folder.write(pnm(width: 40, height: 33), to: "image.ppm")

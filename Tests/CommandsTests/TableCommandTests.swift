@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// What an option tells is not looked for in the table.
+  /// A fact that an option tells is not looked for in the table.
   @Test func anOptionTakesPrecedenceOverACellThatCannotBeUnderstood() throws {
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "a.ppm")

@@ -10,7 +10,7 @@ import Testing
     Fixtures.root.appendingPathComponent("ParityFixtures/images/\($0)").path
   }.filter { FileManager.default.fileExists(atPath: $0) }
 
-  /// What is on the screen in the end: a line that was written over counts as it was last.
+  /// The lines on the screen in the end: a line that was written over counts as it was last.
   private func screen(_ text: String) -> [String] {
     text.components(separatedBy: "\n").map { line in
       let last = line.components(separatedBy: "\r").last ?? ""

@@ -23,8 +23,8 @@ import Testing
 
     private static let classifier = Result { try toyClassifier(threadCount: 1, usesMetadata: true) }
 
-    /// Where the whole output may have been cut off: everywhere in the head and in the last result, and within two bytes
-    /// of the others' ends.
+    /// The places where the whole output may have been cut off: everywhere in the head and in the last result, and within two
+    /// bytes of the others' ends.
     var cuts: [Int] {
       let ends = texts.map(\.count)
       let whole = ends[ends.count - 1]

@@ -6,7 +6,7 @@ import Testing
 @testable import DermaFusion
 @testable import Figures
 
-/// What is written in a picture. That it can be read there is FiguresTests' to hold.
+/// The text in a picture. That it can be read there is FiguresTests' to hold.
 @Suite struct FigureTests {
   static let classifier = try! LightDetector.classifier()
 

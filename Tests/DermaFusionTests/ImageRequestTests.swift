@@ -5,7 +5,7 @@ import Testing
 
 @testable import DermaFusion
 
-/// What a page asks for in JSON, and what it is answered.
+/// The requests of a page in JSON, and the answers.
 @Suite struct ImageRequestTests {
   private func request(_ json: String) throws -> ImageRequest {
     try ImageRequest(json: Array(json.utf8))

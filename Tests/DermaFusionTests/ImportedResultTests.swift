@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  /// What is changed in a good result, and what the error says of it.
+  /// A change in a good result, and the error's words on it.
   static let lies: [(from: String, to: String, says: String)] = [
     ("cannot be excluded", "can be excluded", #""summary" is "Classification"#),
     (#""risk":"high""#, #""risk":"low""#, #""risk" is "low", and its other members make it "high""#),

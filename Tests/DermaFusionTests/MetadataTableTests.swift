@@ -9,7 +9,7 @@ import Testing
     try MetadataTable(Array(text.utf8), path: "p.csv")
   }
 
-  /// What a table says of the image with this name; nil where it says nothing that can be understood.
+  /// A table's words on the image with this name; nil where none can be understood.
   private func entry(_ table: MetadataTable, _ name: String) -> MetadataTable.Entry? {
     try? table.rows(of: [ListedImage("\(name).png")]).entry(ofImage: "\(name).png")
   }
@@ -315,7 +315,7 @@ import Testing
     #expect(try entry(table("image_id,site\nA,\(region)\n"), "A")?.site == site)
   }
 
-  /// What a page is answered, for the tables that page and command line once read differently.
+  /// The answers to a page, for the tables that page and command line once read differently.
   @Test(arguments: [
     // A row with a field too many, a column twice, a quote that is never closed, a row twice.
     (

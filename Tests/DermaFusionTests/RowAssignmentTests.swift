@@ -161,7 +161,7 @@ import Testing
       ])
   }
 
-  /// What is no ending of an image belongs to the name.
+  /// Anything but the ending of an image belongs to the name.
   @Test func onlyTheEndingOfAnImageIsCutOff() {
     let whole = ["1.2.5", "patient.Smith", "Dr. No", "a.", ".jpg", ".5", "a.jpg.bak", "a.\u{212A}", "a.j2"]
     #expect(whole.map { $0.imageIdentifier } == whole)

@@ -4,7 +4,7 @@ import Testing
 @testable import DermaFusion
 @testable import Files
 
-/// What is said of probabilities when the model answers.
+/// The words on probabilities when the model answers.
 func summary(_ probabilities: ClassScores) -> String {
   Wording.summary(of: .answer(Classification.Answer(probabilities)))
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Evaluation
 
-/// What is fitted, value by value: the likeliest probabilities, the thresholds of the sets and the limits of the distance.
+/// The values that are fitted, one by one: the likeliest probabilities, the thresholds of the sets and the limits of the
+/// distance.
 @Suite struct CalibrationLimitTests {
   /// The penalties stand here as numbers: with others, a fit follows chance or nothing.
   @Test func theFitIsTheLikeliestOneWithItsPenalties() {

@@ -8,7 +8,7 @@ import Testing
 @testable import Files
 
 @Suite struct CalibrationTests {
-  /// What `python -m dermafusion_training fixtures calibration` wrote.
+  /// The output of `python -m dermafusion_training fixtures calibration`.
   private struct Case: Decodable {
     let logits: [[Double]]
     let labels: [Int]

@@ -9,7 +9,7 @@ import Testing
 @Suite struct NearCopyTests {
   static let originals = (0..<8).map { PixelImage.spots(width: 230, height: 171, seed: 100 + $0) }
 
-  /// What a person or a program makes of a photograph.
+  /// A copy that a person or a program makes of a photograph.
   static func copies(_ image: PixelImage) throws -> [(name: String, image: PixelImage)] {
     let corner = image.cut(
       left: 0, top: image.height / 5, width: image.width * 4 / 5, height: image.height * 4 / 5)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Files
 
-/// What is hashed is what is packed, and is held against the folder's `SHA256SUMS`.
+/// The bytes that are hashed are those that are packed, and are held against the folder's `SHA256SUMS`.
 @Suite struct ModelChecksumsTests {
   private let configuration = Array(ModelConfigurationTests.valid.utf8)
   private let weights = SafetensorsFileTests.mixed

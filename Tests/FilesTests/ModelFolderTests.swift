@@ -40,7 +40,7 @@ import Testing
       try ModelFolder(configuration: configuration + [0x0A], weights: weights).digest.sha256 != expected)
   }
 
-  /// What the system refuses to look at may well be there.
+  /// A path that the system refuses to look at may well be there.
   @Test func whatCannotBeLookedAtIsNotCalledMissing() throws {
     try withTemporaryFolder { folder in
       let long = folder + "/" + String(repeating: "n", count: 300)

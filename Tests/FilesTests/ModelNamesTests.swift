@@ -3,7 +3,7 @@ import Testing
 
 @testable import Files
 
-/// What the names in a `config.json` may be, and how much of what it holds an error shows.
+/// The names that a `config.json` may have, and the part of its content that an error shows.
 @Suite struct ModelNamesTests {
   private func parse(replacing piece: String, with replacement: String) throws -> ModelConfiguration {
     let text = ModelConfigurationTests.valid.replacing(piece, with: replacement)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Files
 
-/// What people give as a model: folders of the Hugging Face Hub's cache, checkpoints, archives.
+/// The paths that people give as a model: folders of the Hugging Face Hub's cache, checkpoints, archives.
 @Suite struct ModelPathTests {
   private let configuration = Array(ModelConfigurationTests.valid.utf8)
   private let weights = SafetensorsFileTests.mixed

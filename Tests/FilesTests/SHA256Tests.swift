@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// Where the CPU has instructions for it, the tests above go by them; this holds both ways together.
+  /// The tests above go by the CPU's instructions if it has them; this holds both ways together.
   @Test func instructionsGiveWhatArithmeticGives() {
     let seed: UInt64 = 7
     var generator = SeededGenerator(seed: seed)

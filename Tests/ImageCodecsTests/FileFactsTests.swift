@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageCodecs
 
-/// What a result must say of a file: that it holds several pictures, and that its colours are not sRGB's.
+/// The facts on a file that a result must have: that it holds several pictures, and that its colours are not sRGB's.
 @Suite struct FileFactsTests {
   /// Without a library, as its file's structure says.
   private func details(_ bytes: [UInt8], frame: Int? = nil) throws -> [ClassificationWarning: String] {

@@ -26,7 +26,7 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
   let metadata: Patient?
   /// Of several the one that has these pixels.
   let frame: Int?
-  /// What its warnings say.
+  /// The details of its warnings.
   let details: [String: String]?
 
   var testDescription: String { file + (frame.map { "#\($0)" } ?? "") }

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageCodecs
 
 @Suite struct JPEGDecoderTests {
-  /// What Pillow 13 decodes: the first, middle and last pixel, and the sum of each channel.
+  /// Pillow 13's pixels: the first, middle and last pixel, and the sum of each channel.
   private func expectPillowsPixels(
     _ bytes: [UInt8], width: Int, height: Int, first: [UInt8], middle: [UInt8], last: [UInt8], sums: [Int],
     sourceLocation: SourceLocation = #_sourceLocation

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageCodecs
 
 @Suite struct JPEGEncoderTests {
-  /// What comes back differs from each pixel by no more than the eye lets pass.
+  /// The decoded pixels differ from the encoded ones by no more than the eye lets pass.
   @Test(arguments: [(1, 1), (8, 8), (33, 17), (640, 480)])
   func aPictureComesBackNearlyTheSame(width: Int, height: Int) throws {
     var pixels: [UInt8] = []

@@ -47,7 +47,7 @@ import Testing
     #expect(refusal("hello")?.hasPrefix("not a PNG, JPEG") == true)
   }
 
-  /// What a child says arrives as it was said, and what it cannot have said is no answer.
+  /// A child's words arrive as it said them, and those that it cannot have said are no answer.
   /// A sentence comes from the child with its parts, by which other languages word it; other bytes make some sentence.
   @Test func aSentenceOfTheDecodingProcessKeepsItsParts() throws {
     let inner: Sentence = "strip \(3) of\n\("{1} \u{1}\u{0}é")"

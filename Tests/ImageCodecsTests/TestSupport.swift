@@ -28,7 +28,7 @@ enum SystemPart: String {
   /// The decoders that libheif may lack.
   case hevc, av1
 
-  /// Whether tests of it run: where it is there, and where DERMAFUSION_REQUIRE (`webp,tiff,heif,jpeg2000`) names it, so that a
+  /// True if tests of it run: where it is there, and where DERMAFUSION_REQUIRE (`webp,tiff,heif,jpeg2000`) names it, so that a
   /// missing library fails them rather than skipping them.
   var runs: Bool { isThere || Self.required.contains(group) }
 

@@ -63,6 +63,6 @@ extension [UInt8] {
     Array(self[..<index]) + bytes + self[(index + count)...]
   }
 
-  /// Where the bytes occur first.
+  /// The place where the bytes occur first.
   func firstIndex(of bytes: [UInt8]) -> Int? { firstRange(of: bytes)?.lowerBound }
 }

@@ -103,7 +103,7 @@ struct ReferenceNetwork {
     ).values
   }
 
-  /// How near an argument comes to a kink of its activation, or the two greatest values under the
+  /// The distance of an argument from a kink of its activation, or of the two greatest values under the
   /// window of a max pooling to each other, relative to the root mean square of the values. Rounding may move an argument that is nearer to the other
   /// side.
   func leastDistanceToKink(_ maps: [Value: ReferenceMap]) -> Double {

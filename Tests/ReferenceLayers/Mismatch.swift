@@ -1,4 +1,4 @@
-/// How a result in Float32 departs from a reference by more than rounding explains.
+/// A departure of a result in Float32 from a reference by more than rounding explains.
 public struct Mismatch: Sendable, Equatable, CustomStringConvertible {
   /// Values outside the tolerance.
   public let count: Int
@@ -8,9 +8,9 @@ public struct Mismatch: Sendable, Equatable, CustomStringConvertible {
   public let firstIndex: Int
   /// Its place, as `[y, x, channel]`.
   public let firstPlace: [Int]
-  /// What was computed there.
+  /// The value that was computed there.
   public let actual: Float
-  /// What should have been.
+  /// The value that should have been.
   public let expected: Double
   /// The tolerance there.
   public let tolerance: Double

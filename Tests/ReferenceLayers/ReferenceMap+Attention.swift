@@ -18,7 +18,7 @@ public struct ReferenceWindows: Sendable {
     (self.size, self.shift, self.bias) = (size, shift, bias)
   }
 
-  /// What is added to the score of two pixels; nil if they are in different windows.
+  /// The addition to the score of two pixels; nil if they are in different windows.
   fileprivate func bias(
     _ query: (y: Int, x: Int), _ key: (y: Int, x: Int), _ map: ReferenceMap, head: Int, heads: Int
   ) -> Double? {

@@ -159,7 +159,7 @@ import Testing
     #expect(try names() == ["mine", "shared"])
   }
 
-  /// Whether this process may give a link to another user, and the system protects against such links.
+  /// True if this process may give a link to another user, and the system protects against such links.
   private static var isProtected: Bool {
     geteuid() == 0
       && (try? String(contentsOfFile: "/proc/sys/fs/protected_symlinks", encoding: .utf8)) == "1\n"

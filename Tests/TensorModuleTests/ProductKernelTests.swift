@@ -5,7 +5,7 @@ import Testing
 
 @testable import TensorModule
 
-/// What every matrix kernel has to do, for whatever type of values and instruction set.
+/// The work of every matrix kernel, for whatever type of values and instruction set.
 @Suite struct ProductKernelTests {
   /// The whole result does not depend on how its rows and panels are divided among calls.
   @Test(arguments: ProductKernel.all, [8, 24, 40, 72, 112])

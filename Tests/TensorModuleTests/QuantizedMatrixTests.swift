@@ -12,7 +12,7 @@ import Testing
   static let columnCounts = [1, 7, 8, 9, 16, 17, 19, 24, 33, 40, 56, 112]
   static let input = Quantization(scale: 0.043, zeroPoint: 113)
 
-  /// How the sums end. Only activations are tried for which a sum has one right answer to the bit.
+  /// The end of the sums. Only activations are tried for which a sum has one right answer to the bit.
   private struct Ending {
     var activation = Activation.identity
     /// A step of the output's levels; nil for values.
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// Where two products of neighbours are largest, sums of 16 bits must not overflow; nor where all are.
+  /// Sums of 16 bits must not overflow where two products of neighbours are largest, nor where all are.
   @Test(arguments: KernelChoice.runnable)
   func theLargestProductsAreExact(kernels: KernelSet) throws {
     for pair: [Int8] in [[64, 64], [-64, -64], [127, 1], [1, 127], [-127, -1], [127, -127], [-128, 0]] {

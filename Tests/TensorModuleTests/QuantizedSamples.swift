@@ -54,7 +54,7 @@ enum QuantizedSamples {
     return Int(steps) - input.zeroPoint * total
   }
 
-  /// What a step of a sum stands for.
+  /// The value of a step of a sum.
   static func step(_ weight: QuantizedWeight, input: Quantization, output: Int) -> Float {
     Float(Double(input.scale) * Double(weight.scale[output]))
   }

@@ -1,4 +1,4 @@
-/// How far from the Double reference each kernel may be, in units of `Float.ulpOfOne` times the sum of the terms'
+/// The distance from the Double reference that each kernel may have, in units of `Float.ulpOfOne` times the sum of the terms'
 /// magnitudes. The worst case grows with the length of a sum, the usual one with its square root at most; the constants
 /// are about twice the largest seen over the shapes and instruction sets of these tests.
 enum Tolerances {

@@ -24,7 +24,7 @@ extension PixelImage {
       width: width, height: height, pixels: (0..<width * height).flatMap { _ in [red, green, blue] })
   }
 
-  /// Where this image first differs from the one expected, in words; nil when the two are equal.
+  /// The first difference from the image that was expected, in words; nil when the two are equal.
   package func firstDifference(from expected: PixelImage) -> String? {
     guard width == expected.width, height == expected.height else {
       return "\(width)x\(height) instead of \(expected.width)x\(expected.height)"

@@ -55,7 +55,7 @@ package struct QuantizedFormula: Decodable {
     }
   }
 
-  /// What 1x1 convolutions in bfloat16 make of formula values, named `bfloat16 PIXELS DEPTH OUTPUTS`.
+  /// The outputs of 1x1 convolutions in bfloat16 for formula values, named `bfloat16 PIXELS DEPTH OUTPUTS`.
   package static func bfloat16() throws -> [Map] {
     try JSONDecoder().decode(File.self, from: Data(contentsOf: file)).bfloat16
   }

@@ -12,15 +12,15 @@ package protocol AnyCommandOption: Sendable {
   var allowedValues: [String] { get }
   /// The default as help shows it.
   var defaultValue: String? { get }
-  /// Whether the command cannot do without it.
+  /// True if the command cannot do without it.
   var isRequired: Bool { get }
-  /// Whether its value is a path that a shell can complete.
+  /// True if its value is a path that a shell can complete.
   var isPath: Bool { get }
-  /// Whether it may be given more than once; its values keep their order.
+  /// True if it may be given more than once; its values keep their order.
   var isRepeatable: Bool { get }
   /// A full sentence that says what to give instead of a refused value.
   var expectation: String { get }
-  /// Whether the text is a value of this option.
+  /// True if the text is a value of this option.
   func accepts(_ text: String) -> Bool
 }
 
@@ -141,7 +141,7 @@ package struct Positional: Sendable {
   /// Its name in help and messages, without the angle brackets.
   package let name: String
   package let abstract: String
-  /// Whether more than one may be given; at least one must be.
+  /// True if more than one may be given; at least one must be.
   package let isRepeated: Bool
   /// The allowed values; empty for a path.
   package let allowedValues: [String]

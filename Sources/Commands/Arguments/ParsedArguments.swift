@@ -12,7 +12,7 @@ package struct ParsedArguments: Sendable {
     values[option.name]?.first.flatMap(option.convert) ?? option.initial
   }
 
-  /// Whether the flag was given.
+  /// True if the flag was given.
   package subscript(flag: Flag) -> Bool { values[flag.name] != nil }
 
   /// Every value of an option that may be given more than once, in the order given.

@@ -199,7 +199,7 @@ extension CommandOption where Value == Language {
       """)
 }
 
-/// How a heatmap is drawn.
+/// The form of a heatmap.
 enum FigureOptions {
   static let all: [any AnyCommandOption] = [form, scale, colorMap, alpha, sideBySide]
 

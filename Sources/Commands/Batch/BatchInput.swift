@@ -87,7 +87,7 @@ struct ImageList: Sendable {
   /// Each image, or why there is none in its place.
   private(set) var items: [Result<ImageSource, DermaFusionError>] = []
   private(set) var leftOut = LeftOutFiles()
-  /// Whether one image was named, and no folder.
+  /// True if one image was named, and no folder.
   let isSingleImage: Bool
 
   /// - Throws: ``DermaFusionError`` where standard input is named twice.

@@ -76,7 +76,7 @@ struct WrittenResults {
     }
   }
 
-  /// Whether an image has a result that no other of the same name was given for yet.
+  /// True if an image has a result that no other of the same name was given for yet.
   ///
   /// - Parameters:
   ///   - metadata: what this batch knows of the patient.

@@ -19,7 +19,7 @@ struct CalibrationReport {
   let comparison: CalibrationComparison
   /// Lesions that the model was selected or calibrated on before.
   let calibratedBefore: Int
-  /// What the model has seen beside them.
+  /// The other images that the model has seen.
   var byPixels = PixelOverlap()
 
   /// Images of each class.

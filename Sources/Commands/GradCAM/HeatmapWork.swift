@@ -93,7 +93,7 @@ struct HeatmapWork: Sendable {
   }
 }
 
-/// Where the pictures of a batch go.
+/// The place of a batch's pictures.
 struct PicturePaths {
   /// One for each image, in their order.
   let paths: [String]

@@ -18,7 +18,7 @@ struct TestList: Sendable {
     /// The images that belong together with this one.
     fileprivate(set) var unit: ChanceUnit
     let weights: EvaluatedImage.Weights
-    /// How the label was confirmed, under the grouping's name, and the columns that were asked for; a missing one is missing
+    /// The way the label was confirmed, under the grouping's name, and the columns that were asked for; a missing one is missing
     /// here.
     let cells: [String: String]
     let metadata: MetadataTable.Entry

@@ -16,7 +16,7 @@ struct ReportPage {
   var date = ""
   /// The heading; nil: one that says what the page is.
   var title: String? = nil
-  /// Whether what images show, and what the model answers, is seen only after a click.
+  /// True if what images show, and what the model answers, is seen only after a click.
   var hidesAnswers = false
   var language = Language.english
 

@@ -6,7 +6,7 @@ struct ReportSection {
   let entry: ReportEntry
   /// Makes names of the page's elements unique.
   let number: Int
-  /// Whether there is an index to go back to.
+  /// True if there is an index to go back to.
   let hasIndex: Bool
   /// See ``ReportPage/hidesAnswers``.
   let hidesAnswers: Bool
@@ -49,7 +49,7 @@ struct ReportSection {
     """
   }
 
-  /// What the table says that the image shows, beside what the model answers.
+  /// The label in the table, beside what the model answers.
   private var truth: String {
     guard let label = entry.label else { return "" }
     let agreement =

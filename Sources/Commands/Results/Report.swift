@@ -88,7 +88,7 @@ struct ResultWriter<Result> {
   let text: @Sendable (Result) -> String
   /// Text after the last result.
   var ending: (BatchSummary) -> String = { _ in "" }
-  /// Whether nothing was written before.
+  /// True if nothing was written before.
   var isFirst = true
 
   /// - Parameter text: of a result.

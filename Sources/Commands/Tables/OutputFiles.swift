@@ -59,7 +59,7 @@ struct OutputFiles: Sendable {
     .usage("'\(path)' would be written for '\(one)' and for '\(other)'.")
   }
 
-  /// Whether one of them is standard output, which then has no room for text.
+  /// True if one of them is standard output, which then has no room for text.
   var usesStandardOutput: Bool { !streamed.isEmpty }
 
   /// Writes one of them: at once or not at all, or as a stream to standard output.

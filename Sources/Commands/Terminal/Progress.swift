@@ -1,7 +1,7 @@
 import Files
 import SystemModule
 
-/// How far a long command has come, on one line of the terminal that is written over; nothing where the errors go to a file
+/// The progress of a long command, on one line of the terminal that is written over; nothing where the errors go to a file
 /// or a pipe, and for a single item.
 package struct Progress {
   private let terminal: Terminal

@@ -1,7 +1,7 @@
 import DermaFusion
 import SystemModule
 
-/// Where a command reads and writes, and what it may ask about its surroundings: a value, so that tests can
+/// The places that a command reads and writes, and what it may ask about its surroundings: a value, so that tests can
 /// run commands with all of it in memory.
 package struct Terminal: Sendable {
   /// Data.
@@ -12,13 +12,13 @@ package struct Terminal: Sendable {
   package let readInput: @Sendable (_ limit: Int) throws(DermaFusionError) -> [UInt8]
   /// Characters a line when a person looks at the output, or `nil` when it goes to a file or a pipe.
   package let width: Int?
-  /// Whether a person looks at the output and wants colour.
+  /// True if a person looks at the output and wants colour.
   package let usesColour: Bool
-  /// Whether a person looks at the errors and can be told how far a long command has come.
+  /// True if a person looks at the errors and can be told how far a long command has come.
   package var showsProgress = false
   /// The value of an environment variable.
   package let environment: @Sendable (String) -> String?
-  /// Whether a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
+  /// True if a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
   package var isStandardOutput: @Sendable (String) -> Bool = { _ in false }
   /// The language of failures, where it has words for them.
   package var language = Language.english

@@ -12,7 +12,7 @@ package struct ImageAnswer: Sendable {
   package let maps: [ActivationMap]
   /// Of each map, where the request asks for checks; otherwise empty.
   package let trusts: [MapTrust]
-  /// Where the request asks for them.
+  /// The shares of the metadata, if the request asks for them.
   package let shares: MetadataShares?
   /// The image that the network received.
   package let input: PreprocessedImage
@@ -114,7 +114,7 @@ extension Classifier {
     return output.pooled
   }
 
-  /// Whether the model that an answer is of, or any member of an ensemble, seldom met an image like its one.
+  /// True if the model that an answer is of, or any member of an ensemble, seldom met an image like its one.
   package func isUnfamiliar(_ answer: ImageAnswer) -> Bool {
     zip(models, ensemble == nil ? [answer.output] : answer.output.members).contains { $0.isUnfamiliar($1) }
   }

@@ -19,7 +19,7 @@ import TensorModule
 public final class Classifier: Sendable {
   /// At least one.
   let models: [Model]
-  /// What makes the logits of several; `nil` for a classifier of one.
+  /// The rule that makes the logits of several; `nil` for a classifier of one.
   let ensemble: Ensemble?
 
   /// A classifier of one model.
@@ -99,13 +99,13 @@ public final class Classifier: Sendable {
   /// The model, or the ensemble's first.
   private var first: Model { models[0] }
 
-  /// What the model's `config.json` says; of an ensemble, what it is to its readers.
+  /// The contents of the model's `config.json`; of an ensemble, as its readers see it.
   package var configuration: ModelConfiguration { ensemble?.configuration ?? first.configuration }
 
   /// The model that results name. Its hash is computed while the model is loaded; an earlier reader waits.
   public var model: ModelIdentity { ensemble?.identity ?? first.identity }
 
-  /// Whether the files of the model, or of each model that votes, were compared with the hashes that their folder states.
+  /// True if the files of the model, or of each model that votes, were compared with the hashes that their folder states.
   package var hasChecksums: Bool { models.allSatisfy { $0.hasChecksums } }
 
   /// The models that vote; empty for a single model.
@@ -115,7 +115,7 @@ public final class Classifier: Sendable {
   public var labels: Labels { first.labels }
   /// True if several classes may be right at once: each then has a probability of its own, and these do not add up to 1.
   public var isMultiLabel: Bool { configuration.isMultiLabel }
-  /// Whether the age, the sex and the site change the result.
+  /// True if the age, the sex and the site change the result.
   public var usesMetadata: Bool { configuration.fusion != nil }
   /// Threads that one classification computes with.
   public var threadCount: Int { pool.threadCount }
@@ -123,7 +123,7 @@ public final class Classifier: Sendable {
   /// CPU with AVX2 means that the package was built without the flags that `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
-  /// How results are computed.
+  /// The computation of results.
   public var computation: Computation {
     Computation(
       instructionSet: models.allSatisfy { $0.configuration.precision == .int8 } ? nil : instructionSet,
@@ -144,7 +144,7 @@ public final class Classifier: Sendable {
   package static var unavailableInstructionSet: DermaFusionError? { KernelChoice.unavailable }
 
   /// The files that loading a folder reads: a model's two or, of an ensemble, its `config.json` and its members' files.
-  /// Whether they are there, and can be used, turns out when it is loaded.
+  /// It turns out when it is loaded whether they are there, and can be used.
   package static func filePaths(ofModel folder: String) -> [String] { ModelFolder.filePaths(in: folder) }
 
   /// The folder that a model's path means: of a folder of the Hugging Face Hub's cache its only snapshot, otherwise the path.

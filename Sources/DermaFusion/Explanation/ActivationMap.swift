@@ -4,7 +4,7 @@ import TensorModule
 
 /// The regions of an image that support a class, by one model and method.
 public struct ActivationMap: Sendable, Equatable {
-  /// Whether there is something to see.
+  /// The state of a map.
   public enum Status: String, Sendable, CaseIterable {
     /// The map varies and is positive somewhere.
     case ok
@@ -20,7 +20,7 @@ public struct ActivationMap: Sendable, Equatable {
   public let method: ActivationMapMethod
   /// The feature map it was made from, by timm's name: `conv_stem`, `blocks.0.0`, ..., `conv_head`.
   public let layer: String
-  /// Whether there is something to see. When it is not ``Status/ok``, the normalised map is 0 everywhere.
+  /// The map's state. When it is not ``Status/ok``, the normalised map is 0 everywhere.
   public let status: Status
   /// Rows of the feature map.
   public let height: Int
@@ -35,14 +35,14 @@ public struct ActivationMap: Sendable, Equatable {
   /// input, `[size, size]`, row 0 at the top of the cropped image.
   public let values: [Float]
 
-  /// Where the map's rows look.
+  /// The places that the map's rows look at.
   package let rows: FeatureMapGeometry
-  /// Where its columns look.
+  /// The places that its columns look at.
   package let columns: FeatureMapGeometry
 
   /// - Parameters:
   ///   - signedValues: `[height, width]`
-  ///   - geometry: Where the pixels of the feature map look, rows and columns alike; nil: stretched over the input.
+  ///   - geometry: The places that the pixels of the feature map look at, rows and columns alike; nil: stretched over the input.
   /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package init(
     classIndex: Int, method: ActivationMapMethod, layer: String, height: Int, width: Int,
@@ -91,7 +91,7 @@ extension ActivationMap {
   /// - Parameters:
   ///   - activations: `[height, width, channels]`
   ///   - gradient: Of the same shape; nil for a method that uses none.
-  ///   - geometry: Where the pixels of the feature map look; nil: stretched over the input.
+  ///   - geometry: The places that the pixels of the feature map look at; nil: stretched over the input.
   package init(
     classIndex: Int, method: ActivationMapMethod, layer: String, activations: Tensor, gradient: Tensor?,
     size: Int, geometry: FeatureMapGeometry? = nil
@@ -178,7 +178,7 @@ extension ActivationMap {
     return 0
   }
 
-  /// Where the map's mass lies on average, each pixel at the centre of its receptive field, in fractions of the cropped
+  /// The mean place of the map's mass, each pixel at the centre of its receptive field, in fractions of the cropped
   /// image's sides: `x` 0 (left) ... 1 (right), `y` 0 (top) ... 1 (bottom); nil when there is nothing to show.
   public var massCentre: (x: Double, y: Double)? {
     guard status == .ok else { return nil }

@@ -21,7 +21,7 @@ public enum ActivationMapMethod: String, Sendable, CaseIterable {
   /// positive (Chung and Ying, "Seg-Eigen-CAM", 2025, equation 13).
   case eigencam
 
-  /// Whether the method needs the gradient of the class's logit; without it the map is the same for every class.
+  /// True if the method needs the gradient of the class's logit; without it the map is the same for every class.
   public var usesGradient: Bool { self != .eigencam }
 
   /// The map before its negative part is cut off: `[height, width]`, of both signs.

@@ -102,7 +102,7 @@ struct SymmetricMatrix {
   private static let dimensions = 24
   /// Of eigenvalues that differ by one part in a million, the greater is still told.
   private static let maximumRestarts = 400
-  /// How far the matrix may move the vector from a multiple of itself, of its eigenvalue.
+  /// The most by which the matrix may move the vector from a multiple of itself, of its eigenvalue.
   private static let tolerance = 1e-12
 
   /// The unit eigenvector of the eigenvalue that is largest, and that eigenvalue, by Lanczos' method with full

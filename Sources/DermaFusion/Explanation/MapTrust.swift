@@ -5,7 +5,7 @@ import NetworkModule
 import SystemModule
 import TensorModule
 
-/// How far one activation map can be trusted, measured on the image itself.
+/// The trust that one activation map deserves, measured on the image itself.
 ///
 /// Deletion and insertion are those of Petsiuk et al., "RISE", 2018; the randomisation check is that of Adebayo et al.,
 /// "Sanity Checks for Saliency Maps", 2018. None of them can prove a map right; each can show that it is wrong.
@@ -28,7 +28,7 @@ public struct MapTrust: Sendable, Equatable {
   /// Correlations from here on are called high.
   public static let highCorrelation = 0.5
 
-  /// Whether the map does better than random ones in deletion and in insertion, and depends on the head.
+  /// True if the map does better than random ones in deletion and in insertion, and depends on the head.
   public var passes: Bool {
     deletionAUC < randomDeletionAUC && insertionAUC > randomInsertionAUC
       && (shuffledHeadCorrelation.map { $0 < Self.highCorrelation } ?? false)

@@ -13,7 +13,7 @@ public struct Model: Sendable {
   public let labels: Labels
   /// The path of `config.json`, for errors.
   let file: String
-  /// Whether the files were compared with the hashes that their folder states.
+  /// True if the files were compared with the hashes that their folder states.
   package let hasChecksums: Bool
   private let sha256: @Sendable () -> String
 
@@ -85,7 +85,7 @@ public struct Model: Sendable {
     Temperature(labels: labels, value: configuration.temperature, isMultiLabel: configuration.isMultiLabel)
   }
 
-  /// Whether the age, the sex and the site change the result.
+  /// True if the age, the sex and the site change the result.
   public var usesMetadata: Bool { configuration.fusion != nil }
 
   /// The network's output for the upright image.
@@ -116,7 +116,7 @@ public struct Model: Sendable {
     )
   }
 
-  /// How far the features lie from those of the training; `nil` for a model that was not fitted to abstain.
+  /// The distance of the features from those of the training; `nil` for a model that was not fitted to abstain.
   package func featureDistance(of output: NetworkOutput) -> Double? {
     guard let limit = configuration.abstention?.distance, let means = output.stageMeans[limit.stage] else {
       return nil
@@ -124,20 +124,20 @@ public struct Model: Sendable {
     return network.featureDistance?(means)
   }
 
-  /// How much an image looks like one that no dermatoscope took; `nil` for a model that was not fitted for it.
+  /// The likeness of an image to those that no dermatoscope took; `nil` for a model that was not fitted for it.
   package func dermoscopyScore(of output: NetworkOutput) -> Double? {
     guard let limit = configuration.abstention?.dermoscopy, !output.stageMeans.isEmpty else { return nil }
     return network.dermoscopyProbe?(limit.stages.flatMap { output.stageMeans[$0] ?? [] })
   }
 
-  /// What the last layer makes the logits of, of what the network made of an image.
+  /// The vector that the last layer makes the logits of, for an image.
   package func lastLayerInputs(of output: NetworkOutput, metadata: PatientMetadata) -> [Float] {
     ThreadPool.withDenormalsFlushed {
       network.head.lastLayerInputs(pooled: output.pooled, metadata: metadata.encoded())
     }
   }
 
-  /// Whether the features of an image lie further out than those of nine in ten of the validation's images; false where
+  /// True if the features of an image lie further out than those of nine in ten of the validation's images; false where
   /// that was not fitted.
   func isUnfamiliar(_ output: NetworkOutput) -> Bool {
     guard let limit = configuration.abstention?.distance.outerTenth,

@@ -104,7 +104,7 @@ package struct ChanceUnits: Sendable {
 /// Images grouped by a name such as their lesion's, or by their unit of chance. Names are the same where their bytes are: Swift's strings are equal too
 /// where they only look the same.
 package struct NameGroups {
-  /// How many different names there are.
+  /// The number of different names.
   package let count: Int
   /// Of each image, the place of its name among all in the order of their bytes.
   package let ofEach: [Int]

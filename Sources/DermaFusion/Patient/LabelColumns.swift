@@ -1,7 +1,7 @@
 import Files
 import SystemModule
 
-/// Where a table has the class: in words, or as a 1 in the column of the class.
+/// The place of the class in a table: in words, or as a 1 in the column of the class.
 package struct LabelColumns {
   package enum Diagnosis {
     case label(LesionLabel)
@@ -47,7 +47,7 @@ package struct LabelColumns {
         .map { name, label throws(DermaFusionError) in (try table.column(name), label) })
   }
 
-  /// Whether the table has a column for each class, as the ISIC challenges publish their ground truth.
+  /// True if the table has a column for each class, as the ISIC challenges publish their ground truth.
   package var isChallengeTable: Bool { if case .oneHot = form { true } else { false } }
 
   /// True if ``diagnosis(of:)`` would throw.

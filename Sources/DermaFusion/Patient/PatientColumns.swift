@@ -14,9 +14,9 @@ package struct PatientReading: Sendable {
   }
 }
 
-/// Where a table says which image a row is of, and what is known of the patient: by the names that HAM10000, the ISIC archive,
-/// the ISIC challenges, this program and people give their columns, in any letter case. Only the image's column must be there;
-/// what has no column is missing.
+/// The columns of a table that say which image a row is of, and what is known of the patient: by the names that HAM10000, the
+/// ISIC archive, the ISIC challenges, this program and people give their columns, in any letter case. Only the image's column
+/// must be there; what has no column is missing.
 package struct PatientColumns: Sendable {
   package static let imageNames = [
     "image_id", "isic_id", "image", "image_name", "imagename", "image name", "file_name", "filename", "file",

@@ -60,7 +60,7 @@ public struct PatientMetadata: Sendable, Equatable {
     return fields
   }
 
-  /// Whether no field is known.
+  /// True if no field is known.
   public var isEmpty: Bool { missing.count == 3 }
 
   /// The model's metadata input.

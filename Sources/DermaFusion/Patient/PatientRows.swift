@@ -1,7 +1,7 @@
 import Files
 import SystemModule
 
-/// What the rows of a table without an image say of their patients, as REDCap exports them: a row for what was asked once, and a row
+/// The facts on patients in a table's rows without an image, as REDCap exports them: a row for what was asked once, and a row
 /// for each image.
 struct PatientRows: Sendable {
   private struct Field<Value: Equatable & Sendable>: Sendable {

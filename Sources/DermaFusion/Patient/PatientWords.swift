@@ -147,7 +147,7 @@ public enum Sex: String, Sendable, CaseIterable {
   extension Sex: Codable {}
 #endif
 
-/// How people and files write a patient's age.
+/// The ways in which people and files write a patient's age.
 package enum PatientAge {
   /// In years. 0 is an infant.
   package static let accepted: ClosedRange<Double> = 0...130

@@ -2,7 +2,7 @@ import Files
 import ImagePipeline
 import SystemModule
 
-/// What may be asked of a classifier beside the pixels. C fills it from a struct, the page from JSON, the commands from their
+/// The questions to a classifier beside the pixels. C fills it from a struct, the page from JSON, the commands from their
 /// options.
 package struct ImageRequest: Sendable {
   /// The image's name in the result.
@@ -13,26 +13,26 @@ package struct ImageRequest: Sendable {
   package var imageSHA256: String?
   package var metadata: PatientMetadata
   package var views: ImageViews
-  /// Whether the layers are computed on the calling thread alone, by callers that keep all processors busy with images.
+  /// True if the layers are computed on the calling thread alone, by callers that keep all processors busy with images.
   package var usesCallingThreadOnly = false
-  /// Whether the result tells what each field of the metadata does to the logits.
+  /// True if the result tells what each field of the metadata does to the logits.
   package var includesMetadataShares = false
   /// The language of the result's sentences.
   package var language = Language.english
   /// True if the result has its summary in every language, for readers who change theirs.
   package var includesSummaries = false
-  /// Whether the result tells how long its steps took.
+  /// True if the result tells how long its steps took.
   package var includesTiming = false
 
-  /// Whether activation maps are made.
+  /// True if activation maps are made.
   package var explains = false
   package var classes = Classes.top
   package var method = ActivationMapMethod.gradcam
   /// The feature map to explain; nil: the last.
   package var layer: String?
-  /// Whether maps are given before their negative part is cut off too.
+  /// True if maps are given before their negative part is cut off too.
   package var includesSignedMap = false
-  /// Whether maps are checked: about 100 runs of the network and 35 for each map.
+  /// True if maps are checked: about 100 runs of the network and 35 for each map.
   package var includesTrust = false
   /// The greatest width of ``ImageAnswer/picture``; nil: as wide as the square is.
   package var pictureSide: Int?

@@ -4,7 +4,7 @@ import SystemModule
 
 /// A result that was written as JSON and is read back, from a file that anybody may have written.
 ///
-/// What follows from the probabilities is worked out again, and a result that says otherwise is refused. A result of an
+/// All that follows from the probabilities is worked out again, and a result that says otherwise is refused. A result of an
 /// older version gets the members that it lacks.
 package struct ImportedResult {
   /// The result by its own rules.

@@ -1,7 +1,7 @@
 import Files
 import ImagePipeline
 
-/// Whether a result can be relied on, as far as the model can tell.
+/// The model's own word on whether a result can be relied on.
 public struct Abstention: Sendable, Equatable {
   /// Why the model abstains, in the order of ``AbstentionReason``; empty when it answers. An ensemble abstains where any
   /// of its members does.
@@ -127,7 +127,7 @@ extension Classifier {
     }
   }
 
-  /// What the model abstains from.
+  /// The pictures that the model abstains from.
   package var abstentionWords: String {
     switch abstentionKind {
     case .fitted where abstentionLimits.contains(.dermoscopy):

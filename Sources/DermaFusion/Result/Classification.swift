@@ -45,7 +45,7 @@ public struct Classification: Sendable, Equatable {
   public let metadata: PatientMetadata
   /// Remarks on the input, in the order in which they were noticed.
   public let warnings: [ClassificationWarning]
-  /// What some of ``warnings`` say of this image: how many pictures its file holds, and the name of its colour profile.
+  /// Details of some of ``warnings``, of this image: how many pictures its file holds, and the name of its colour profile.
   public let warningDetails: [ClassificationWarning: String]
   /// SHA-256 of the encoded file, lower-case hexadecimal; `nil` when the image came in as pixels.
   public let imageSHA256: String?
@@ -53,9 +53,9 @@ public struct Classification: Sendable, Equatable {
   public let model: ModelIdentity
   /// Instruction set and precision, which the result's bits depend on.
   public let computation: Computation
-  /// How the network looked at the image.
+  /// The views in which the network looked at the image.
   public let views: ImageViews
-  /// Whether the result can be relied on, as far as the model can tell.
+  /// The model's own word on whether the result can be relied on.
   public let abstention: Abstention
 
   package init(
@@ -83,13 +83,13 @@ public struct Classification: Sendable, Equatable {
 
   /// The answer; `nil` where the model abstains.
   public var answer: Answer? { if case .answer(let answer) = outcome { answer } else { nil } }
-  /// Whether the model abstains; ``abstention`` says why.
+  /// True if the model abstains; ``abstention`` says why.
   public var abstains: Bool { answer == nil }
   /// The class with the greatest probability; `nil` where the model abstains.
   public var prediction: LesionLabel? { answer?.prediction }
   /// `nil` where the model abstains, and for a model that does not say which classes are malignant.
   public var risk: RiskLevel? { answer?.risk }
-  /// Whether an urgent consultation is advised; see ``Answer/isUrgent``.
+  /// True if an urgent consultation is advised; see ``Answer/isUrgent``.
   public var isUrgent: Bool { answer?.isUrgent ?? false }
   /// Low when no class stands out.
   public var confidence: ConfidenceLevel { ConfidenceLevel(probabilities: probabilities) }
@@ -193,7 +193,7 @@ extension Classification {
   }
 }
 
-/// How a result was computed, as far as its bits depend on it.
+/// The computation of a result, as far as its bits depend on it.
 public struct Computation: Sendable, Equatable {
   /// The kernels' instruction set, such as `avx2`; `nil` for models in 8 bits, whose results are the same on each, and where it
   /// is not known.

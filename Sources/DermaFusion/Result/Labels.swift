@@ -16,7 +16,7 @@ public struct LesionLabel: Sendable, Hashable {
   /// `nil` in every label of a model that does not say.
   public let malignancy: Malignancy?
 
-  /// Whether the class is melanoma, as its id says: `mel` or `melanoma` in any letter case.
+  /// True if the class is melanoma, as its id says: `mel` or `melanoma` in any letter case.
   public var isMelanoma: Bool { ["mel", "melanoma"].contains(id.lowercased()) }
 }
 
@@ -42,7 +42,7 @@ public struct Labels: Sendable, Hashable {
   /// Melanoma, where it is one of the classes.
   public var melanoma: LesionLabel? { labels.first { $0.isMelanoma } }
 
-  /// Whether the model says which of its classes are malignant, so that there is a risk.
+  /// True if the model says which of its classes are malignant, so that there is a risk.
   public var tellMalignancy: Bool { labels.first?.malignancy != nil }
 
   /// The ids in order.

@@ -1,4 +1,4 @@
-/// How far the probabilities support a malignant or pre-malignant lesion.
+/// The support of the probabilities for a malignant or pre-malignant lesion.
 public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
   /// In ascending order. The thresholds below make the rule.
   case low, moderate, high
@@ -37,7 +37,7 @@ public enum RiskLevel: String, Sendable, CaseIterable, Comparable {
   }
 }
 
-/// Whether any class stands out.
+/// The spread of the probabilities: whether any class stands out.
 public enum ConfidenceLevel: String, Sendable, CaseIterable {
   /// `normal` where a class reaches ``lowThreshold``.
   case normal, low

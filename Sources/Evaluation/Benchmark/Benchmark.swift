@@ -8,7 +8,7 @@ import TensorModule
 /// Times a model on this machine: its preprocessing and its network, and, on request, each step of the network and the
 /// activation maps.
 package struct Benchmark: Sendable {
-  /// What the timing found.
+  /// The result of the timing.
   package struct Report: Sendable {
     /// The model that was timed.
     package let model: ModelIdentity
@@ -22,7 +22,7 @@ package struct Benchmark: Sendable {
     package let preprocessing: [Double]
     /// Multiply-adds of one run; a floating-point operation is half of one.
     package let multiplyAdds: Int
-    /// What one thread of this machine reached in multiply-adds that wait for nothing, in GFLOP/s.
+    /// The speed of one thread of this machine in multiply-adds that wait for nothing, in GFLOP/s.
     package let peak: Double
     /// The steps of a run in order, each with its least milliseconds; empty unless a profile was asked for.
     package let profile: [(step: NetworkStep, milliseconds: Double)]
@@ -30,7 +30,7 @@ package struct Benchmark: Sendable {
     package let maps: [MapTiming]
   }
 
-  /// What a map of one class costs by one method at one layer.
+  /// The cost of a map of one class by one method at one layer.
   package struct MapTiming: Sendable {
     /// The way the map is made.
     package let method: ActivationMapMethod

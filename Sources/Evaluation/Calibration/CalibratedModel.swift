@@ -31,7 +31,7 @@ package struct CalibratedModel: Sendable {
       return zip(values, added).map { tensor.dataType.nearest(to: Float(Double($0) + $1)) }
     }
 
-    /// What is left of the others.
+    /// The least that is left of the others.
     func stored(_ added: [Double]) -> [Double] { zip(sums(added), values).map { Double($0) - Double($1) } }
   }
 
@@ -88,10 +88,10 @@ package struct CalibratedModel: Sendable {
   /// The type that the bias is stored in: `F16` for instance.
   package var biasType: String { bias.tensor.dataType.rawValue }
 
-  /// Whether the weights of the last layer can be changed: those of whole numbers cannot.
+  /// True if the weights of the last layer can be changed: those of whole numbers cannot.
   package var hasChangeableLastLayer: Bool { matrix.tensor.dataType != .int8 }
 
-  /// What is left of a fit in the types that the model stores bias and weights in.
+  /// A fit, rounded to the types that the model stores bias and weights in.
   package func stored(_ fit: CalibrationFit) -> CalibrationFit {
     let change = fit.change.map { rows in
       let values = matrix.stored(rows.flatMap { $0 })

@@ -1,8 +1,8 @@
 import DermaFusion
 import SystemModule
 
-/// How a model does before and after it was fitted to images, and which parts of the fit are better than what was there. Each image
-/// is judged by a fit to the units of chance of other folds.
+/// A model's figures before and after it was fitted to images, and which parts of the fit are better than what was there. Each
+/// image is judged by a fit to the units of chance of other folds.
 package struct CalibrationComparison: Sendable {
   /// A metric before and after, and after less before of the same resamples.
   package typealias Row = (

@@ -1,14 +1,14 @@
 import SystemModule
 
-/// What makes probabilities of a model's logits: softmax((logits + change x features + bias) / temperature).
+/// The function that makes probabilities of a model's logits: softmax((logits + change x features + bias) / temperature).
 ///
 /// The definition is `Scripts/dermafusion_training/evaluation/calibration.py`, with the same constants.
 package struct CalibrationFit: Sendable, Equatable {
-  /// What is added to each class's logit; 0 for a class that no image shows.
+  /// The addition to each class's logit; 0 for a class that no image shows.
   package let bias: [Double]
   /// Above 0.
   package let temperature: Double
-  /// What is added to the weights of the last layer, `[classes][features]`; nil where they stay.
+  /// The addition to the weights of the last layer, `[classes][features]`; nil where they stay.
   package var change: [[Double]]?
 
   /// The image's logits with the changed weights of the last layer, before the bias.
@@ -86,14 +86,14 @@ private struct LikelihoodObjective {
   /// `[images][features]`, with a mean square of 1.
   let features: [Double]
   let featureCount: Int
-  /// What the features were multiplied by.
+  /// The factor of the features.
   let featureScale: Double
   let classCount: Int
   let scale: Double
   /// Of 1 + p0.
   let scaleFactors: ClosedRange<Double>
   let penalties: (scale: Double, bias: Double, change: Double)
-  /// Whether an image shows the class; the bias and the weights of another one stay.
+  /// True if an image shows the class; the bias and the weights of another one stay.
   let isShown: [Bool]
 
   init(
@@ -186,7 +186,7 @@ extension CalibrationFit {
     change = nil
   }
 
-  /// Whether the temperature is the first or the last that the weighted fit tries.
+  /// True if the temperature is the first or the last that the weighted fit tries.
   package var isAtLimit: Bool {
     [Self.temperatures[0], Self.temperatures[Self.temperatures.count - 1]].contains {
       abs($0 - temperature) < 1e-3

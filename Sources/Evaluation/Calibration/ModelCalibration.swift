@@ -3,7 +3,7 @@ import Files
 
 /// All that is fitted to images: what makes probabilities of logits, sets of the probabilities, and the limit of the distance.
 package struct ModelCalibration: Sendable, Equatable {
-  /// What decides whether the model answers, and its sets.
+  /// The limits that decide whether the model answers, and its sets.
   package struct Limits: Sendable, Equatable {
     /// The share of images whose class is in their set.
     package let coverage: Double
@@ -22,7 +22,7 @@ package struct ModelCalibration: Sendable, Equatable {
     }
   }
 
-  /// What a model made of an image whose class is known, as far as its calibration depends on it.
+  /// A model's answer to an image whose class is known, as far as its calibration depends on it.
   package struct Image: Sendable {
     package let lesion: String
     /// Images of one unit are fitted to, or judged, together.
@@ -33,7 +33,7 @@ package struct ModelCalibration: Sendable, Equatable {
     package let distance: Double?
     /// Why the model abstains whatever the distance is.
     package let otherReasons: [AbstentionReason]
-    /// What the last layer takes, where its weights are to be fitted too.
+    /// The input of the last layer, where its weights are to be fitted too.
     package let features: [Double]?
 
     /// - Parameters:
@@ -135,7 +135,7 @@ extension ModelCalibration {
     max((Bootstrap.quantile(distances.sorted(), 1 - share) * 1e6).rounded() / 1e6, 1e-6)
   }
 
-  /// What a model of this calibration says of an image.
+  /// The answer of a model of this calibration to an image.
   package func evaluated(_ image: Image) -> EvaluatedImage {
     let probabilities = ClassScores(
       fit.probabilities(of: image).map { Float($0) }, labels: image.logits.labels)

@@ -41,13 +41,13 @@ package struct EvaluationReport: Sendable {
     package let measurement: Measurement?
   }
 
-  /// What images are grouped by.
+  /// The property that images are grouped by.
   package enum Grouping: Sendable, Equatable {
     case age, sex, site, source
-    /// What the list has in a column of this name.
+    /// The cells of the list's column of this name.
     case column(String)
 
-    /// How the label was confirmed, by histology for instance. Where moles are mostly followed up rather than cut out, those
+    /// The way the label was confirmed, by histology for instance. Where moles are mostly followed up rather than cut out, those
     /// that look harmless are among the ones without histology.
     package static let confirmation = column("confirmation")
 
@@ -242,7 +242,7 @@ extension EvaluationReport {
 }
 
 extension Bootstrap {
-  /// How the intervals were drawn.
+  /// The way the intervals were drawn.
   ///
   /// - Parameter units: of each image.
   package static func json(_ units: [ChanceUnit], hasExactShares: Bool = false) -> JSONValue {

@@ -19,19 +19,19 @@ package struct EvaluatedImage: Sendable, Equatable {
   package let lesion: String
   /// The images that are drawn together with this one.
   package let unit: ChanceUnit
-  /// What the list says it is.
+  /// Its label in the list.
   package let label: LesionLabel
   /// 0...1, summing to 1; those that mean little where the model abstained, too.
   package let probabilities: ClassScores
-  /// What went into the model besides the image.
+  /// The model's input besides the image.
   package let metadata: PatientMetadata
-  /// Where the image came from, a folder for instance.
+  /// The image's source, a folder for instance.
   package let source: String
-  /// How much it counts.
+  /// Its weight.
   package let weights: Weights
-  /// What the list has in other columns, by the name of the column; what is missing there is missing here.
+  /// The cells of other columns of the list, by the name of the column; what is missing there is missing here.
   package let cells: [String: String]
-  /// Whether the model abstained, and its set of classes.
+  /// The model's abstention, and its set of classes.
   package let abstention: Abstention
 
   /// - Parameter unit: the lesion if it is not given.
@@ -232,7 +232,7 @@ package struct EvaluationSet: Sendable {
 
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }
 
-  /// How much each image counts that is drawn so often.
+  /// The weights of images that are drawn so often.
   private func drawn(_ times: [Int]) -> [Double] { zip(times, imageWeights).map { Double($0) * $1 } }
 
   func confusionMatrix(weights: [Double]) -> [[Double]] {

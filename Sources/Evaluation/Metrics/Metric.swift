@@ -7,12 +7,12 @@ import Files
 /// ``abstention``: to add a metric, add it to one of them. A metric that the images cannot tell (the recall of a class
 /// that does not occur) is undefined rather than 0.
 package struct Metric: Sendable {
-  /// What a model's labels must tell for the metric.
+  /// The needs of the metric on a model's labels.
   package enum Need: Sendable {
     case nothing, melanoma, malignancy
   }
 
-  /// What one of several metrics with the same ``key`` is about.
+  /// The subject of one of several metrics with the same ``key``.
   package enum Subject: Sendable, Hashable {
     case allImages
     case label(Int)
@@ -75,13 +75,13 @@ package struct Metric: Sendable {
     return metric
   }
 
-  /// How much the second value is above the first; `nil` where one of the two is undefined.
+  /// The second value minus the first; `nil` where one of the two is undefined.
   static func difference(_ first: Double?, _ second: Double?) -> Double? {
     guard let first, let second else { return nil }
     return second - first
   }
 
-  /// Whether a model of these labels has it.
+  /// True if a model of these labels has it.
   package func applies(to labels: Labels) -> Bool {
     switch need {
     case .nothing: true
@@ -115,7 +115,7 @@ extension Metric {
   /// Those of one class, beside its ``meanProbability(_:)``.
   package static let perClass: [@Sendable (Int) -> Metric] = [recall, precision, f1, auroc, averagePrecision]
 
-  /// How often the model abstains, and whether its sets of classes hold what they state. They get no intervals.
+  /// The share that the model abstains from, and the coverage of its sets of classes. They get no intervals.
   package static let abstention: [Metric] = [
     abstainedShare, answeredBalancedAccuracy, statedCoverage, coverage, meanSetSize,
   ]

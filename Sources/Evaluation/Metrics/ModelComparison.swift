@@ -1,14 +1,14 @@
 import DermaFusion
 import Files
 
-/// What two models of the same classes make of the same images.
+/// The answers of two models of the same classes to the same images.
 package struct ModelComparison: Sendable {
   /// One image with the answers of both.
   package struct Image: Sendable {
     package let name: String
     package let first: Answer
     package let second: Answer
-    /// Where the image has a label.
+    /// The label, where the image has one.
     package let truth: Truth?
 
     /// - Parameters:
@@ -21,13 +21,13 @@ package struct ModelComparison: Sendable {
       self.truth = truth
     }
 
-    /// Whether the likeliest class is the same, abstained from or not.
+    /// True if the likeliest class is the same, abstained from or not.
     package var agrees: Bool { first.probabilities.highest == second.probabilities.highest }
-    /// Whether both models answer.
+    /// True if both models answer.
     package var isAnswered: Bool { !first.abstains && !second.abstains }
   }
 
-  /// What one model says of an image.
+  /// One model's answer to an image.
   package struct Answer: Sendable {
     package let probabilities: ClassScores
     package let abstains: Bool
@@ -38,7 +38,7 @@ package struct ModelComparison: Sendable {
     }
   }
 
-  /// What an image shows.
+  /// The class that an image shows.
   package struct Truth: Sendable {
     package let label: LesionLabel
     package let lesion: String
@@ -81,7 +81,7 @@ package struct ModelComparison: Sendable {
     /// 95 % intervals by unit of chance of the differences, both models measured on the same resamples.
     package let intervals: [Metric: ClosedRange<Double>]
 
-    /// How much the second model's value is above the first's; `nil` where one of the two is undefined.
+    /// The second model's value minus the first's; `nil` where one of the two is undefined.
     package func difference(_ metric: Metric) -> Double? { Metric.difference(first[metric], second[metric]) }
   }
 

@@ -9,10 +9,10 @@ struct Tally {
   let total: Double
   /// The number of times that each class (row) was predicted as each (column).
   let confusion: [[Double]]
-  /// How often each class occurs, and how often it was predicted.
+  /// The count of each class, and that of its predictions.
   let occurring: [Double]
   let predicted: [Double]
-  /// How often each class had a probability above a half, and how often rightly.
+  /// For each class the count of probabilities above a half, and of those that were right.
   let predictedAboveHalf: [Double]
   let foundAboveHalf: [Double]
   /// Of each class against the rest, the area under the ROC curve.

@@ -3,7 +3,7 @@ import Files
 import ImageCodecs
 import ImagePipeline
 
-/// What Python computed at every stage, and the comparison of this engine with it.
+/// Python's values at every stage, and the comparison of this engine with them.
 package struct ParityFixtures: Sendable {
   package static let manifestName = "manifest.json"
   private static let rowChecksumsName = "row_checksums.npy"
@@ -36,7 +36,7 @@ package struct ParityFixtures: Sendable {
     }
   }
 
-  /// What `body` makes of a file, whose failure is one of the fixtures.
+  /// The result of `body` for a file, whose failure is one of the fixtures.
   private static func reading<Value>(
     _ file: String, _ body: () throws(DermaFusionError) -> Value
   ) throws(DermaFusionError) -> Value {
@@ -50,12 +50,12 @@ package struct ParityFixtures: Sendable {
   /// Versions of what computed the fixtures, by name.
   package var versions: [String: String] { manifest.versions }
 
-  /// Whether there is anything that needs a model to be compared with.
+  /// True if there is anything that needs a model to be compared with.
   package var needsModel: Bool {
     !manifest.predictions.isEmpty || !manifest.activations.isEmpty || !manifest.maps.isEmpty
   }
 
-  /// How many fixtures ``report(classifier:onFixture:)`` compares.
+  /// The number of fixtures that ``report(classifier:onFixture:)`` compares.
   package func fixtureCount(withModel: Bool) -> Int {
     let preprocessing =
       manifest.refused.count + manifest.images.count + manifest.variants.count + manifest.metadata.count
@@ -186,8 +186,8 @@ package struct ParityFixtures: Sendable {
 
   private func words<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
 
-  /// Where an array of bytes differs from what was dumped of it: the first value if the whole array was dumped, otherwise the
-  /// first row, otherwise the hash. All three are compared, so that each of them is checked.
+  /// The place where an array of bytes differs from what was dumped of it: the first value if the whole array was dumped,
+  /// otherwise the first row, otherwise the hash. All three are compared, so that each of them is checked.
   private func departure(
     _ expected: ParityManifest.Stage, fixture: String, values: [UInt8], shape: [Int]
   ) throws -> ParityReport.Departure? {

@@ -84,7 +84,7 @@ struct ParityManifest: Sendable {
     }
   }
 
-  /// What was said of a patient, allowed or not.
+  /// The words on a patient, allowed or not.
   struct Patient: Part {
     let age: Double?
     let sex: String?
@@ -113,7 +113,7 @@ struct ParityManifest: Sendable {
     let file: String
     let patient: Patient
     let vector: [Double]
-    /// How many views were averaged.
+    /// The number of views that were averaged.
     let views: Int
     let logits: [Double]
     let probabilities: [Double]
@@ -146,7 +146,7 @@ struct ParityManifest: Sendable {
     }
   }
 
-  /// What was dumped of a large array.
+  /// The part of a large array that was dumped.
   struct Summary: Part {
     let name: String
     /// `nil` of an activation map.

@@ -1,7 +1,7 @@
 import DermaFusion
 import ImagePipeline
 
-/// How far every stage agrees with what Python computed.
+/// The agreement of every stage with what Python computed.
 package struct ParityReport: Sendable, Equatable {
   /// The first place of a fixture at which a stage departs.
   package struct Departure: Sendable, Equatable, CustomStringConvertible {
@@ -35,7 +35,7 @@ package struct ParityReport: Sendable, Equatable {
 
   static let mapStage = "map"
 
-  /// What complete fixtures hold, the stages between `conv_stem` and `conv_head` aside.
+  /// The parts of complete fixtures, the stages between `conv_stem` and `conv_head` aside.
   static let stageNames =
     ["refused"] + PreprocessingStage.allCases.map(\.rawValue)
     + [
@@ -48,7 +48,7 @@ package struct ParityReport: Sendable, Equatable {
     Self.stageNames.filter { name in !stages.contains { $0.name == name } }
   }
 
-  /// Whether every stage that was compared agrees everywhere.
+  /// True if every stage that was compared agrees everywhere.
   package var agrees: Bool { firstDepartingStage == nil }
 
   /// Counts one comparison; the stage appears with its first.

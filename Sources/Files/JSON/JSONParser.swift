@@ -7,7 +7,7 @@ package struct JSONParser {
   /// Arrays and objects may be nested this deep.
   package static let nestingLimit = 64
 
-  /// Where in the bytes the parser is. It does not hold them: a value that holds a span has no plain initializer yet.
+  /// The place of the parser in the bytes. It does not hold them: a value that holds a span has no plain initializer yet.
   private var offset = 0
 
   /// Parses one JSON value, with white space allowed around it.

@@ -171,7 +171,7 @@ package func shortened(_ text: String, to limit: Int) -> String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it ends a line for some reader, or changes the direction of writing, which lets a text show another one than
+  /// True if it ends a line for some reader, or changes the direction of writing, which lets a text show another one than
   /// it is: controls, separators and marks of direction.
   package var changesItsSurroundings: Bool {
     switch value {
@@ -180,7 +180,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether no name should have it: one that changes its surroundings, or one of the 66 code points that are no
+  /// True if no name should have it: one that changes its surroundings, or one of the 66 code points that are no
   /// characters, which an XML document may not hold.
   package var isUnfitForNames: Bool {
     changesItsSurroundings || (0xFDD0...0xFDEF).contains(value) || value & 0xFFFE == 0xFFFE

@@ -11,7 +11,7 @@ package struct ConfigurationObject {
     package static let finite = NumberRule(words: "a number that Float32 holds, up to 3.4e38") { _ in true }
     // Above 0 as Float32 too, which takes the smallest numbers for 0.
     static let positive = NumberRule(words: "above 0") { Float($0) > 0 }
-    // What pixels of 0...1 are shifted and divided by: beyond these bounds Float32 overflows or loses the image.
+    // The numbers that pixels of 0...1 are shifted and divided by: beyond these bounds Float32 overflows or loses the image.
     static let pixelShift = NumberRule(words: "in \("-1e6...1e6")") { (-1e6...1e6).contains($0) }
     static let pixelDivisor = NumberRule(words: "in \("1e-6...1e6")") { (1e-6...1e6).contains($0) }
     package static let probability = NumberRule(words: "in \("0...1")") { (0...1).contains($0) }
@@ -58,7 +58,7 @@ package struct ConfigurationObject {
     object[key]
   }
 
-  /// Whether the key is there, with another value than null.
+  /// True if the key is there, with another value than null.
   package func hasValue(_ key: String) -> Bool {
     object[key].map { $0 != .null } ?? false
   }
@@ -99,7 +99,7 @@ package struct ConfigurationObject {
     try elements(key) { (element, key) throws(DermaFusionError) in try Self.text(element, key: key()) }
   }
 
-  /// Whether the key holds an array that begins with a string.
+  /// True if the key holds an array that begins with a string.
   func holdsTexts(_ key: String) -> Bool {
     guard case .array(let elements) = object[key], case .string = elements.first else { return false }
     return true
@@ -154,7 +154,7 @@ package struct ConfigurationObject {
     try value(key) == .null ? nil : number(key, rule)
   }
 
-  /// - Parameter count: How many there must be; nil: any number.
+  /// - Parameter count: The number that there must be; nil: any number.
   package mutating func numbers(
     _ key: String, count: Int? = nil, _ rule: NumberRule
   ) throws(DermaFusionError) -> [Double] {
@@ -191,9 +191,9 @@ extension ConfigurationObject {
     path.isEmpty ? key : "\(path).\(key)"
   }
 
-  /// What `read` makes of each element of an array.
+  /// The results of `read` for each element of an array.
   ///
-  /// - Parameter count: How many there must be; nil: any number.
+  /// - Parameter count: The number that there must be; nil: any number.
   private mutating func elements<Element>(
     _ key: String, count: Int? = nil,
     _ read: (JSONValue, _ key: () -> String) throws(DermaFusionError) -> Element

@@ -1,7 +1,7 @@
 import ImagePipeline
 import SystemModule
 
-/// What the `config.json` of an ensemble says: models that vote, each in a folder of its own below the ensemble's.
+/// The contents of the `config.json` of an ensemble: models that vote, each in a folder of its own below the ensemble's.
 package struct EnsembleConfiguration: Sendable, Equatable {
   /// One model that votes.
   package struct Member: Sendable, Equatable {
@@ -11,7 +11,7 @@ package struct EnsembleConfiguration: Sendable, Equatable {
     package let weight: Double
   }
 
-  /// How many members an ensemble may have: each is a whole network in memory.
+  /// The numbers of members that an ensemble may have: each is a whole network in memory.
   package static let memberCounts = 1...32
 
   package let name: String
@@ -68,7 +68,7 @@ package struct EnsembleConfiguration: Sendable, Equatable {
 }
 
 extension ModelConfiguration {
-  /// What an ensemble is to its readers: its own name, version and temperature; what its members have in common; and a
+  /// An ensemble as its readers see it: its own name, version and temperature; what its members have in common; and a
   /// fusion head when one of them has one.
   ///
   /// - Parameter members: at least one, which ``requireAgreement(with:)``.

@@ -1,7 +1,7 @@
 import ImagePipeline
 import SystemModule
 
-/// What a network's 1x1 convolutions, most of its work, multiply.
+/// The type that a network's 1x1 convolutions, most of its work, multiply.
 public enum Precision: String, Sendable, CaseIterable {
   /// Float32: the reference.
   case float32
@@ -12,7 +12,7 @@ public enum Precision: String, Sendable, CaseIterable {
   case int8
 }
 
-/// What a lesion of a class is. Risk follows from it.
+/// The malignancy of a class. Risk follows from it.
 public enum Malignancy: String, Sendable, CaseIterable {
   /// Cancer.
   case malignant
@@ -26,10 +26,10 @@ public enum Malignancy: String, Sendable, CaseIterable {
   extension Malignancy: Codable {}
 #endif
 
-/// What `config.json` says of a model: everything that software needs besides the weights. Parsed strictly: a key that
+/// The contents of a model's `config.json`: everything that software needs besides the weights. Parsed strictly: a key that
 /// is missing, unknown, of another type or out of range is an error, so no model runs on a guess.
 package struct ModelConfiguration: Sendable, Equatable {
-  /// How convolutions of stride 2 are padded.
+  /// The padding of convolutions of stride 2.
   package enum Padding: String, Sendable, CaseIterable {
     /// TensorFlow's "SAME": as much as the output's size needs, the smaller half before.
     case same
@@ -61,17 +61,17 @@ package struct ModelConfiguration: Sendable, Equatable {
     package let layerNormEpsilon: Double
   }
 
-  /// What one output of the network stands for.
+  /// The class that one output of the network stands for.
   package struct Class: Sendable, Equatable {
     /// The short name that programs and tables use; unique in a model.
     package let id: String
     /// The name in words.
     package var name: String
-    /// What a lesion of the class is; nil in every class of a model that does not say.
+    /// The class's malignancy; nil in every class of a model that does not say.
     package var malignancy: Malignancy?
   }
 
-  /// How the last layer's outputs, the logits, become probabilities.
+  /// The function that makes probabilities of the last layer's outputs, the logits.
   package enum Outputs: Sendable {
     /// One class of several is right: softmax.
     case oneOfSeveral
@@ -83,10 +83,10 @@ package struct ModelConfiguration: Sendable, Equatable {
     case none
   }
 
-  /// How many classes a model may have, unless it has none.
+  /// The numbers of classes that a model may have, unless it has none.
   package static let classCounts = 2...1000
 
-  /// How many outputs the last layer has.
+  /// The number of the last layer's outputs.
   package var outputCount: Int { outputs == .yesOrNo ? 1 : classes.count }
 
   /// The seven classes of HAM10000, which a configuration may list by their ids alone.
@@ -104,17 +104,17 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let version: String
   /// timm's name of the network. Which names there are, and what else each asks of a configuration, `NetworkModule` says.
   package let architecture: String
-  /// How convolutions are padded.
+  /// The padding of convolutions.
   package let padding: Padding
-  /// How a network's last map becomes a vector; nil: as the architecture does by itself.
+  /// The pooling that makes a vector of a network's last map; nil: as the architecture does by itself.
   package internal(set) var pooling: Pooling?
-  /// What the network multiplies.
+  /// The type that the network multiplies.
   package internal(set) var precision: Precision
   /// Added to the variance in batch norm; above 0.
   package let batchNormEpsilon: Double
   /// In the order of the network's outputs; empty for a network without a last layer.
   package var classes: [Class]
-  /// How the outputs become probabilities.
+  /// The function that makes probabilities of the outputs.
   package internal(set) var outputs = Outputs.oneOfSeveral
   /// The logits are divided by this before softmax or sigmoid; above 0.
   package let temperature: Double
@@ -126,14 +126,14 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let fusion: Fusion?
   /// When the model does not answer, or nil for a model that was not fitted for it.
   package let abstention: Abstention?
-  /// Whether the file is timm's own, whose classes have names that anybody gave them.
+  /// True if the file is timm's own, whose classes have names that anybody gave them.
   package internal(set) var isTimms = false
 }
 
 extension ModelConfiguration {
   /// When the model does not answer, fitted on its validation images.
   package struct Abstention: Sendable, Equatable {
-    /// What the measures of an image must be for it to be judged.
+    /// The limits of an image's measures for it to be judged.
     package struct Quality: Sendable, Equatable {
       /// Of mean luma, 0...255.
       package let minimumBrightness: Double
@@ -165,7 +165,7 @@ extension ModelConfiguration {
       package let stage: Int
       /// Above it, an image is unlike those that the model was trained on.
       package let threshold: Double
-      /// What nine in ten of the validation's images keep to; nil: not known.
+      /// The distance that nine in ten of the validation's images keep to; nil: not known.
       package let outerTenth: Double?
     }
 
@@ -197,13 +197,13 @@ extension ModelConfiguration {
       package static let coverageByClassKey = "conformalCoverageByClass"
     }
 
-    /// What an image must be like.
+    /// The limits of the image's measures.
     package let quality: Quality
-    /// What the features must be like.
+    /// The limits of the features.
     package let distance: Distance
-    /// How sets of classes are made.
+    /// The rule for sets of classes.
     package let conformal: Conformal
-    /// How pictures without a dermatoscope are told; nil for a model that was not fitted for it.
+    /// The limit for pictures without a dermatoscope; nil for a model that was not fitted for it.
     package let dermoscopy: Dermoscopy?
   }
 }

@@ -1,9 +1,9 @@
 import SystemModule
 
-/// What tells a model from all others: the SHA-256 of its files' bytes, computed once; and whether they are the bytes that
+/// The identity of a model: the SHA-256 of its files' bytes, computed once; and whether they are the bytes that
 /// the folder's `SHA256SUMS` states.
 package final class ModelDigest: Sendable {
-  /// What `SHA256SUMS` states of a file.
+  /// The digest that `SHA256SUMS` states of a file.
   struct Checksum: Sendable {
     let path: String
     let expected: String
@@ -40,7 +40,7 @@ package final class ModelDigest: Sendable {
   /// In lowercase hexadecimal. For a single model of `config.json` followed by `model.safetensors` (`cat config.json
   /// model.safetensors | sha256sum`), for an ensemble of its `config.json` followed by both files of each member in order.
   ///
-  /// Who asks while another thread computes waits for it.
+  /// A reader that asks while another thread computes waits for it.
   package var sha256: String {
     state.withLock { state in
       switch state {

@@ -106,7 +106,7 @@ private struct NameParts {
     }
   }
 
-  /// What it costs to change, leave out or put in parts until this name is the other (Levenshtein's distance), and by how
+  /// The cost of changing, leaving out or putting in parts until this name is the other (Levenshtein's distance), and by how
   /// much the numbers differ. A part put in costs a third, because most names end with sizes that a person leaves out.
   func distance(to other: NameParts) -> (edits: Int, numbers: Int) {
     var row = Array(0...other.parts.count)

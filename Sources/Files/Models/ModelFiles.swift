@@ -1,12 +1,12 @@
 import SystemModule
 
-/// How the files of a model are found and read.
+/// The search for a model's files, and their reading.
 enum ModelFiles {
   static func path(of name: String, in folder: String) -> String {
     folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
   }
 
-  /// Whether a path leads to a folder; nil when it leads to nothing.
+  /// True if a path leads to a folder; nil when it leads to nothing.
   static func isFolder(_ path: String) throws(DermaFusionError) -> Bool? {
     do throws(DermaFusionError) {
       return try FilePages.isFolder(path)

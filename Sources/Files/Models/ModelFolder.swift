@@ -8,7 +8,7 @@ package struct ModelFolder: Sendable {
   /// The name of the list of shards.
   static let indexName = "model.safetensors.index.json"
 
-  /// What `config.json` says.
+  /// The contents of `config.json`.
   package private(set) var configuration: ModelConfiguration
   /// The tensors of `model.safetensors`.
   package let weights: SafetensorsFile
@@ -192,7 +192,7 @@ package enum StoredModel: Sendable {
 
 /// An ensemble's files, read and checked: its `config.json` and the two files of each member.
 package struct EnsembleFolder: Sendable {
-  /// What `config.json` says.
+  /// The contents of `config.json`.
   package let configuration: EnsembleConfiguration
   /// The path of `config.json`, as errors name it.
   package let configurationPath: String
@@ -270,8 +270,8 @@ extension ModelFolder {
 }
 
 extension ModelConfiguration {
-  /// What the `config.json` in a model's folder says or, in that of an ensemble, its own and those of its members. Weights
-  /// are not looked for.
+  /// The contents of the `config.json` in a model's folder or, in that of an ensemble, of its own and those of its members.
+  /// Weights are not looked for.
   ///
   /// - Throws: `DermaFusionError` when a file is missing or breaks a rule.
   package init(directory path: String) throws(DermaFusionError) {
@@ -339,12 +339,12 @@ package struct ConfigurationFile {
     }
   }
 
-  /// What the file says of an ensemble; nil where it is that of a single model.
+  /// The ensemble that the file describes; nil where it is that of a single model.
   func ensemble() throws(DermaFusionError) -> EnsembleConfiguration? {
     try DermaFusionError.naming(path) { () throws(DermaFusionError) in try EnsembleConfiguration(root) }
   }
 
-  /// What the file says of a single model.
+  /// The single model that the file describes.
   ///
   /// - Parameter architectures: The networks that can be run; nil: any. The first of all rules, because the others are those
   ///   of a network that is known.

@@ -1,7 +1,7 @@
 import SystemModule
 
-// What a configuration of timm, transformers or a training says of the network's last layer. Where several classes may be right
-// at once (a multi-label head), the probabilities are sigmoids; a softmax would give numbers that are not what they say.
+// The facts in a configuration of timm, transformers or a training on the network's last layer. Where several classes may be
+// right at once (a multi-label head), the probabilities are sigmoids; a softmax would give numbers that are not what they say.
 
 extension ConfigurationObject {
   /// Keys below which words are names of classes or prose, or records of a training.

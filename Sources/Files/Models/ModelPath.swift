@@ -151,7 +151,7 @@ extension ModelPath {
     return "'" + path.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 
-  /// What to do with the weights that lie in a folder under other names than a model has; nil if there are not any.
+  /// The remedy for weights that lie in a folder under other names than a model has; nil if there are not any.
   private static func weights(in entries: [String], folder: String) -> Sentence? {
     // The names of a folder of timm or transformers, which `export` finds by itself.
     for name in ["pytorch_model.bin", "pytorch_model.bin.index.json", "model.bin"]
@@ -182,7 +182,7 @@ extension ModelPath {
     .modelNotFound("\(path): a model is a folder, and this is a file", remedy: file(path))
   }
 
-  /// What a file is and how it becomes a model; nil where its name and its first bytes do not tell.
+  /// The kind of a file and the way it becomes a model; nil where its name and its first bytes do not tell.
   private static func file(_ path: String) -> Sentence? {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = slash.map { String(path[..<$0]) } ?? "."

@@ -6,7 +6,7 @@ import SystemModule
 // the network is an error; one that only describes the model is passed over.
 
 extension ConfigurationObject {
-  /// Whether this is what timm writes.
+  /// True if this is what timm writes.
   var isTimms: Bool {
     !hasValue("format_version")
       && (hasValue("pretrained_cfg") || (hasValue("architecture") && hasValue("num_classes")))
@@ -64,7 +64,7 @@ extension ModelConfiguration {
   ///   - size: The side of the images; that of the arguments where the network takes no other (timm's
   ///     `load_model_config_from_path`).
   ///   - isFixed: True if the network takes one size, unless the arguments say otherwise.
-  /// - Returns: What is said of the pooling.
+  /// - Returns: The words on the pooling.
   private static func knownPooling(
     _ root: inout ConfigurationObject, size: inout Int, isFixed: Bool
   ) throws(DermaFusionError) -> Pooling? {
@@ -115,7 +115,7 @@ extension ModelConfiguration {
     return pooling
   }
 
-  /// What a result of a network with one output calls the class that is not the named one.
+  /// The name, in results of a network with one output, of the class that is not the named one.
   package static let otherClass = "other"
 
   /// `label_names` in the order of the outputs, and how these become probabilities.

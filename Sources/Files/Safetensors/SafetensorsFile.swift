@@ -157,7 +157,7 @@ struct SafetensorsHeader {
   /// largest network that is known here, EfficientNet-B7, has a tenth of a megabyte.
   static let byteLimit = 4 << 20
 
-  /// What the header says of one tensor; offsets count bytes from the data's start.
+  /// The header's entry on one tensor; offsets count bytes from the data's start.
   struct Entry {
     let name: String
     /// Nil for a count of batches, which nobody reads.
@@ -169,13 +169,13 @@ struct SafetensorsHeader {
     var elementByteCount: Int { dataType?.byteCount ?? SafetensorsHeader.counterByteCount }
   }
 
-  /// What the names of the batch norms' counts of batches end with, and the type that PyTorch gives them.
+  /// The ending of the names of the batch norms' counts of batches, and the type that PyTorch gives them.
   private static let (counterSuffix, counterType, counterByteCount) = (".num_batches_tracked", "I64", 8)
 
   /// The tensors, in the order of their data.
   private(set) var entries: [Entry] = []
   private(set) var metadata: [String: String] = [:]
-  /// Where the data begin in the file.
+  /// The place where the data begin in the file.
   let dataStart: Int
 
   init(parsing file: Span<UInt8>, hasCounters: Bool = false) throws(DermaFusionError) {

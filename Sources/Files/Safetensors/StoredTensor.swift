@@ -29,7 +29,7 @@ package struct StoredTensor: Sendable {
 
   let fileName: String
   let file: FilePages
-  /// Where the elements lie in the file.
+  /// The place of the elements in the file.
   package let byteRange: Range<Int>
 
   /// The same tensor under another name.

@@ -48,7 +48,7 @@ package enum CSVCell {
     return String(text)
   }
 
-  /// Whether it is the first byte of a scalar that a formula may begin with.
+  /// True if it is the first byte of a scalar that a formula may begin with.
   private static func beginsFormula(_ byte: UInt8) -> Bool {
     ["=", "+", "-", "@", "\t", "\n", "\r", "\u{EF}"].contains(Unicode.Scalar(byte))
   }
@@ -57,10 +57,10 @@ package enum CSVCell {
     place == 0 || separators.contains(scalars[place - 1])
   }
 
-  /// What begins a new cell, whatever the spreadsheet's language.
+  /// The characters that begin a new cell, whatever the spreadsheet's language.
   private static let separators: [Unicode.Scalar] = [";", "\t", "\n", "\r"]
 
-  /// Whether a text that begins a cell is a formula, with or without apostrophes before it.
+  /// True if a text that begins a cell is a formula, with or without apostrophes before it.
   private static func needsMark(_ text: ArraySlice<Unicode.Scalar>, isFirst: Bool) -> Bool {
     let rest = text.drop { $0 == "'" }
     guard let first = rest.first else { return false }

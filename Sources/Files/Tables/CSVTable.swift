@@ -58,7 +58,7 @@ package struct CSVTable: Equatable, Sendable {
   package let header: [String]
   /// Notes on how the text was read.
   package let notes: [Sentence]
-  /// Whether names in the table are marked as text for spreadsheets.
+  /// True if names in the table are marked as text for spreadsheets.
   let marksNames: Bool
   private let text: ArraySlice<UInt8>
   private let separator: UInt8
@@ -181,7 +181,7 @@ package struct CSVTable: Equatable, Sendable {
     return nil
   }
 
-  /// Whether a cell says that there is no value, as R, pandas and people write it.
+  /// True if a cell says that there is no value, as R, pandas and people write it.
   package static func isMissing(_ text: String) -> Bool {
     ["", "na", "n/a", "nan", "<na>", "null", "none", "-", "?"].contains(text.lowercased())
   }

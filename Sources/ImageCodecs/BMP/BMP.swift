@@ -112,14 +112,14 @@ enum BMPDecoder {
   }
 }
 
-/// What the headers of a Windows or OS/2 bitmap say, read as Pillow's `BmpImagePlugin` reads it.
+/// The headers of a Windows or OS/2 bitmap, read as Pillow's `BmpImagePlugin` reads them.
 struct BMPHeader {
   enum Pixels: Equatable {
     /// Indices of so many bits into the palette.
     case indices(bits: Int)
     /// Runs of indices; see ``BMPRunLengthReader``.
     case runs(bits: Int)
-    /// Where the bytes of red, green and blue lie in a pixel of so many bytes.
+    /// The places of the bytes of red, green and blue in a pixel of so many bytes.
     case bytes(count: Int, red: Int, green: Int, blue: Int)
     /// 16-bit words of red, green and blue; green has five bits or six.
     case words(greenBits: Int)
@@ -134,7 +134,7 @@ struct BMPHeader {
   let pixels: Pixels
   /// Red, green and blue of each index; black where the file has no entry.
   let palette: [UInt8]
-  /// Where the first row that is stored begins.
+  /// The place where the first row that is stored begins.
   let start: Int
 
   /// Bytes from one row to the next: rows are filled up to words of 32 bits.

@@ -101,7 +101,7 @@ enum DICOMDecoder {
     }
   }
 
-  /// How large the image is with square pixels. Spacings are rounded: what is within a hundredth of a square is one.
+  /// The size of the image with square pixels. Spacings are rounded: what is within a hundredth of a square is one.
   private static func squareSize(_ file: DICOMFile) throws(DermaFusionError) -> (width: Int, height: Int) {
     let ratio = file.pixelHeight
     guard (1.0 / 16...16).contains(ratio) else {

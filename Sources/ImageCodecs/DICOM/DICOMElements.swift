@@ -7,7 +7,7 @@ struct DICOMElement {
   /// Up to the end of what it lies in where the length is undefined.
   let value: Range<Int>
   let isUndefined: Bool
-  /// How the elements of its items are written.
+  /// The encoding of its items' elements.
   let hasImplicitItems: Bool
 
   /// Without the blanks and zeros that fill it up, on one line.
@@ -109,7 +109,7 @@ struct DICOMElements {
     try forEachItem(of: element, depth: depth) { _ throws(DermaFusionError) in }
   }
 
-  /// Whether the element at a position is written with its type.
+  /// True if the element at a position is written with its type.
   func hasType(at position: Int) -> Bool {
     guard let first = reader.byte(at: position + 4), let second = reader.byte(at: position + 5) else {
       return true

@@ -1,9 +1,9 @@
 import ImagePipeline
 import SystemModule
 
-/// What DermaFusion needs to know of a DICOM file (Part 10) with an image.
+/// The facts that DermaFusion needs of a DICOM file (Part 10) with an image.
 struct DICOMFile {
-  /// How the pixels are stored.
+  /// The form of the pixels.
   enum TransferSyntax {
     case native
     case jpeg
@@ -39,7 +39,7 @@ struct DICOMFile {
   /// Two regions could be one site by two names; so many cannot.
   static let regionLimit = 32
 
-  /// Whether the file begins as Part 10 says.
+  /// True if the file begins as Part 10 says.
   static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool {
     ByteReader(bytes).holds("DICM", at: preambleCount)
   }
@@ -142,7 +142,7 @@ struct DICOMFile {
         // Images of several frames keep it with what their frames share.
         case (0x5200_9229, 0x0020_9071), (0x0020_9071, 0x0008_2218):
           try readRegions(element, elements, depth: depth + 1)
-        // Where enhanced images have the size of a pixel.
+        // The place of a pixel's size in enhanced images.
         case (0x5200_9229, 0x0028_9110): try readRegions(element, elements, depth: depth + 1)
         case (0x0028_9110, 0x0028_0030): pixelSpacings[element.tag] = numbers(element)
         default: break
@@ -170,11 +170,11 @@ struct DICOMFile {
 
 /// The first group of a DICOM file, which says how the others are written.
 struct DICOMHeading {
-  /// What kind of object the file holds.
+  /// The kind of object that the file holds.
   private(set) var mediaClass = ""
-  /// How it is written: the transfer syntax.
+  /// Its encoding: the transfer syntax.
   private(set) var identifier = "1.2.840.10008.1.2"
-  /// Where the other groups begin.
+  /// The place where the other groups begin.
   private(set) var dataStart = 132
 
   init(_ elements: DICOMElements) throws(DermaFusionError) {
@@ -200,14 +200,14 @@ struct DICOMHeading {
     self = heading
   }
 
-  /// Whether it is an image that its kind says it holds: not the directory of a disc, a report, a document, a wave form or a
+  /// True if it is an image that its kind says it holds: not the directory of a disc, a report, a document, a wave form or a
   /// state of presentation.
   var isOfImage: Bool {
     let others = ["1.3.10", "5.1.4.1.1.88.", "5.1.4.1.1.104.", "5.1.4.1.1.9.", "5.1.4.1.1.11."]
     return !others.contains { mediaClass.hasPrefix("1.2.840.10008.\($0)") }
   }
 
-  /// How the pixels are stored, and whether the elements are without types.
+  /// The form of the pixels, and whether the elements are without types.
   func transferSyntax() throws(DermaFusionError) -> (DICOMFile.TransferSyntax, isImplicit: Bool) {
     let root = "1.2.840.10008.1.2"
     switch identifier {

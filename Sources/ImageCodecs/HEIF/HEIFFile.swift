@@ -5,9 +5,9 @@ struct HEIFFile {
   /// Of the image with the most pixels: the image itself, since its tiles, its thumbnails and its transparency are no larger.
   let width: Int
   let height: Int
-  /// Whether it is an AVIF of 8 bits whose colours are stored for every second pixel and row.
+  /// True if it is an AVIF of 8 bits whose colours are stored for every second pixel and row.
   let isSubsampledAVIF: Bool
-  /// Whether it is an AVIF of 8 bits without colours.
+  /// True if it is an AVIF of 8 bits without colours.
   let isMonochromeAVIF: Bool
   /// The number of its pictures and the profile of the one that is shown.
   let facts: FileFacts
@@ -18,10 +18,10 @@ struct HEIFFile {
     ("hevc", false), ("hevx", false), ("mif1", nil), ("msf1", nil),
   ]
 
-  /// Whether a file begins with a brand of images.
+  /// True if a file begins with a brand of images.
   static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool { brand(bytes) != nil }
 
-  /// Whether the brand is one of AVIF's; nil where it does not tell.
+  /// True if the brand is one of AVIF's; nil where it does not tell.
   static func isAVIF(_ bytes: UnsafeRawBufferPointer) -> Bool? { brand(bytes)?.isAVIF }
 
   private static func brand(_ bytes: UnsafeRawBufferPointer) -> (name: StaticString, isAVIF: Bool?)? {

@@ -81,7 +81,7 @@ struct HEIFLibrary: @unchecked Sendable {
     }
   }
 
-  /// What the values of a decoded image mean; nil where that is not known. Up to version 1.15 only the file says it, and the
+  /// The meaning of a decoded image's values; nil where that is not known. Up to version 1.15 only the file says it, and the
   /// values are in the full range whatever it says.
   private func colors(of image: Pointer?, _ handle: Pointer?) -> AVIFColors? {
     if let (matrix, isFullRange) = profile(colorsOfImage, image) {

@@ -82,7 +82,7 @@ enum JPEGDecoder {
     return decoded
   }
 
-  /// What the decoder warns of or does not find; nil for an intact image.
+  /// The fault that the decoder warns of or finds missing; nil for an intact image.
   private static func damage(_ reader: UnsafeMutablePointer<cjpeg_reader>) -> ImageDamage? {
     if reader.pointee.warning_count == 0 {
       return reader.pointee.lacks_end == 0

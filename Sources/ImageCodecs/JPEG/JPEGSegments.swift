@@ -1,7 +1,7 @@
 import CJPEG
 import ImagePipeline
 
-/// What the segments APP1 and APP2 of a JPEG file say: its orientation, its colour profile, and the other pictures behind it.
+/// The facts in the segments APP1 and APP2 of a JPEG file: its orientation, its colour profile, and the other pictures behind it.
 struct JPEGSegments {
   private let segments: [UnsafeRawBufferPointer]
   private let file: UnsafeRawBufferPointer

@@ -43,7 +43,7 @@ struct SystemLibrary: Sendable {
   /// The kind that a file is of, in lower case; `nil` where it does not tell.
   var kind: @Sendable (UnsafeRawBufferPointer) -> String? = { _ in nil }
 
-  /// What this machine lacks to decode files of this kind.
+  /// The library that this machine lacks to decode files of this kind.
   func missing(kind: String? = nil) -> Package? { version() == nil ? package : missingPart(kind) }
 
   /// Opens a library by one of the interfaces that the declarations here are of, in the order in which they are tried.

@@ -1,6 +1,6 @@
 import CPNG
 
-/// What the chunks before a PNG's pixels say of its colours and of an animation (PNG, third edition).
+/// The facts in the chunks before a PNG's pixels on its colours and on an animation (PNG, third edition).
 enum PNGFacts {
   /// A profile with the tables of a printer has this size, and its tags stand before them.
   private static let profileLimit = 1 << 20

@@ -8,7 +8,7 @@ enum PNMDecoder {
       && (bytes.count == 2 || bytes[2].isASCIIWhitespace)
   }
 
-  /// Whether the numbers of a header follow the first two letters, which a text may begin with too.
+  /// True if the numbers of a header follow the first two letters, which a text may begin with too.
   static func statesSize(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var parser = PNMParser(bytes)
     parser.skipMagicNumber()

@@ -1,7 +1,7 @@
 import ImagePipeline
 import SystemModule
 
-/// How a TIFF file's picture is stored, and what its samples mean: those of the kinds in Pillow's `TiffImagePlugin` that
+/// The layout of a TIFF file's picture, and the meaning of its samples: those of the kinds in Pillow's `TiffImagePlugin` that
 /// have 16 bits or fewer.
 struct TIFFLayout {
   enum Color: Equatable {
@@ -32,10 +32,10 @@ struct TIFFLayout {
   let isTiled: Bool
   let partWidth: Int
   let partHeight: Int
-  /// Whether libtiff itself makes red, green and blue of it, for subsampled colour.
+  /// True if libtiff itself makes red, green and blue of it, for subsampled colour.
   let isReadAsRGBA: Bool
   let isBigEndian: Bool
-  /// Where the directory lies, if it is not the file's first.
+  /// The place of the directory, if it is not the file's first.
   let directoryOffset: Int?
   private let directory: TIFFDirectory
 
@@ -49,10 +49,10 @@ struct TIFFLayout {
     return facts
   }
 
-  /// How many strips or tiles the file lists.
+  /// The number of strips or tiles that the file lists.
   var partCount: Int { directory.count(partTag) }
 
-  /// Where a strip or tile lies; nil where the file does not tell.
+  /// The place of a strip or tile; nil where the file does not tell.
   func offset(ofPart index: Int) -> Int? { directory.integer(partTag, at: index) }
 
   private var partTag: Int { isTiled ? 324 : 273 }

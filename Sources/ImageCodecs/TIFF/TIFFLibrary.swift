@@ -158,7 +158,7 @@ final class TIFFStream {
     report.deallocate()
   }
 
-  /// What libtiff said of its first error.
+  /// The words of libtiff on its first error.
   var failure: DermaFusionError {
     let reason = Self.text(report)
     if reason.contains("not configured") || reason.contains("not implemented")

@@ -8,12 +8,12 @@ struct TIFFPages {
   /// Bytes of the file from an offset; nil where there are fewer than asked for.
   typealias Read = (_ offset: Int, _ count: Int) -> [UInt8]?
 
-  /// Where the directory of the picture lies: the first at the top level that is not marked as a reduced image. Without
+  /// The place of the picture's directory: the first at the top level that is not marked as a reduced image. Without
   /// one, the first such directory below another one; without that, the file's first. Nil if the file ends before.
   private(set) var picture: Int?
-  /// Whether the picture is the file's first directory, which libraries open by themselves.
+  /// True if the picture is the file's first directory, which libraries open by themselves.
   private(set) var isFirst = true
-  /// Whether the file is a camera's raw photograph: what it shows without being developed is a preview.
+  /// True if the file is a camera's raw photograph: what it shows without being developed is a preview.
   private(set) var isRaw = false
 
   /// The pages at the top level that are pictures: neither reduced images nor masks. Of more than 256 pages those among the first.
@@ -74,7 +74,7 @@ struct TIFFPages {
     isFirst = picture == first
   }
 
-  /// How numbers are written: byte order, and 32 or 64 bits for offsets.
+  /// The form of numbers: byte order, and 32 or 64 bits for offsets.
   private struct Form {
     let isBigEndian: Bool
     let isBig: Bool

@@ -68,9 +68,9 @@ struct WebPFile {
   let width: Int
   let height: Int
   let orientation: Orientation
-  /// What libwebp is given: the file, or an animation's first frame.
+  /// The input of libwebp: the file, or an animation's first frame.
   let frame: Range<Int>
-  /// Where the frame lies in the canvas; nil where it is all of it.
+  /// The place of the frame in the canvas; nil where it is all of it.
   let place: (x: Int, y: Int, width: Int, height: Int)?
   let facts: FileFacts
 

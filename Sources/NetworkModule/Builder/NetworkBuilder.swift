@@ -77,7 +77,7 @@ package struct OperationList: Sendable {
 
   /// Puts an operation in a value's place; nil: it has none any more.
   ///
-  /// - Parameter parts: What became a part of it.
+  /// - Parameter parts: The operations that became a part of it.
   package mutating func set(
     _ value: Value, _ operation: (any Operation)?, _ inputs: [Value] = [], parts: [any Operation] = []
   ) {
@@ -110,7 +110,7 @@ package struct NetworkBuilder {
   /// The padding in the model's configuration.
   let padding: ModelConfiguration.Padding
   let normEpsilon: Double
-  /// What makes a vector of the last map, where a family knows several.
+  /// The pooling that makes a vector of the last map, where a family knows several.
   let pooling: ModelConfiguration.Pooling
   /// A layer between the pooling and the classifier.
   var hidden: Hidden?

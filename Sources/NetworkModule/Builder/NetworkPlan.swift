@@ -8,7 +8,7 @@ struct Step: Sendable {
   let value: Value
 }
 
-/// Where everything of a run lies in its arena. A value lives from the step that makes it to the last that reads it.
+/// The places of all values of a run in its arena. A value lives from the step that makes it to the last that reads it.
 struct NetworkPlan: Sendable {
   /// Of each value that is left, in floats from the start of the arena.
   let offsets: [Int]

@@ -51,7 +51,7 @@ extension Architecture {
     (.inverted, 19, 1, 6, 224), (.inverted, 25, 2, 6, 384), (.inverted, 7, 1, 6, 640),
   ]
 
-  /// - Parameter leastShare: What rounding leaves of a scaled number of channels at least.
+  /// - Parameter leastShare: The least share that rounding leaves of a scaled number of channels.
   private static func efficientNetV2(
     _ net: inout NetworkBuilder, _ stages: [Stage], stem: Int, head: Int, width: Double = 1,
     depth: Double = 1,

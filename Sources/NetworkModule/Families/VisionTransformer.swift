@@ -14,7 +14,7 @@ extension Architecture {
     ("large", 1024, 16, 24),
   ]
 
-  /// What a family changes.
+  /// The differences of a family.
   private struct Form {
     let patch: Int
     var registerCount = 0

@@ -22,7 +22,7 @@ final class Convolution: Operation {
     var addsLastInput = false
 
     var isLinear: Bool { window.kernelSize == 1 && window.stride == 1 && groups == 1 }
-    /// What the input lies on, in a network in 8 bits whose sums of floats are exact there.
+    /// The grid of the input, in a network in 8 bits whose sums of floats are exact there.
     var grid: ExactGrid? { if case .grid(let grid) = product.arithmetic { grid } else { nil } }
     /// True if the activation is a pass of its own, in a fixed order. ReLU6 needs none: what follows computes on its grid.
     var isActivatedLater: Bool {

@@ -75,7 +75,7 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
   private let input: FeatureShape
   private let grid: ExactGrid?
 
-  /// - Parameter grid: What the output is rounded to, in a network in 8 bits.
+  /// - Parameter grid: The grid that the output is rounded to, in a network in 8 bits.
   init(_ layer: ExpandedDepthwise, _ input: FeatureShape, _ reader: Depthwise.Reader, grid: ExactGrid? = nil)
   {
     self.layer = layer

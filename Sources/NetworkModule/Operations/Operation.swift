@@ -10,7 +10,7 @@ import TensorModule
 package protocol Operation: AnyObject, Sendable {
   /// timm's name of the layer, whose tensors' names begin with it; empty without weights.
   var name: String { get }
-  /// What it computes, in short: `convolution 3x3 / 2`.
+  /// Its computation, in short: `convolution 3x3 / 2`.
   var title: String { get }
   /// The window that slides over the first input; nil: an output pixel looks at one input pixel, or at all.
   var window: Window? { get }
@@ -48,7 +48,7 @@ package protocol PreparedOperation: AnyObject, Sendable {
 
   /// Packs the weights for the backward pass, as floats, whatever the forward pass multiplies.
   ///
-  /// - Parameter producers: What makes its inputs; nil for the image.
+  /// - Parameter producers: The operations that make its inputs; nil for the image.
   /// - Returns: nil where the output stands for the first input: a rounding, or factors that the operation after it takes.
   func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)?
 }
@@ -78,8 +78,8 @@ package protocol OperationGradient: AnyObject, Sendable {
   /// Computes the operation again, for what its own backward pass and those of its neighbours look at.
   ///
   /// - Parameters:
-  ///   - argument: What the activation gets, or what it gives if it is idempotent. With ``writesMeans`` the means follow.
-  ///   - activated: What the activation gives; nil where nobody reads it.
+  ///   - argument: The input of the activation, or its output if it is idempotent. With ``writesMeans`` the means follow.
+  ///   - activated: The output of the activation; nil where nobody reads it.
   func recompute(
     _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
     state: UnsafeMutablePointer<Float>, in run: Run)
@@ -109,7 +109,7 @@ extension OperationGradient {
 package struct InputGradient {
   /// Overwritten.
   let target: FeatureMap
-  /// What other operations contributed, to be added, or nil. Of the target's shape and stride.
+  /// The contributions of other operations, to be added, or nil. Of the target's shape and stride.
   let residual: FeatureMap?
   /// The input's own activation, for the last contribution: the target is then the gradient at its argument.
   let below: ActivationBelow?
@@ -140,7 +140,7 @@ package struct InputGradient {
   }
 }
 
-/// What an operation works with.
+/// The surroundings of an operation's run.
 package struct Run {
   /// As many floats as it asks for.
   let scratch: UnsafeMutablePointer<Float>

@@ -178,7 +178,7 @@ package final class ChildProcess {
   }
 }
 
-/// What a process that decodes foreign bytes may take. A limit that cannot be set is left out.
+/// The limits of a process that decodes foreign bytes. A limit that cannot be set is left out.
 package enum ChildLimits {
   /// Ends the process whose processor time is over.
   package static let timeSignal = SIGXCPU

@@ -2,12 +2,12 @@ import CLibrary
 
 /// Whole files, read and written.
 package enum FileBytes {
-  /// How many seconds to wait for a named pipe, each time that it is empty or full.
+  /// The seconds to wait for a named pipe, each time that it is empty or full.
   package static let writerPatience = 10
-  /// How many seconds a named pipe may take to its end, however often something is written to it.
+  /// The seconds that a named pipe may take to its end, however often something is written to it.
   package static let pipeSeconds = 120
 
-  /// How many bytes of a file are read before it is asked whether the rest is wanted.
+  /// The bytes of a file that are read before it is asked whether the rest is wanted.
   private static let startCount = 1 << 16
 
   /// Reads a file to its end. Pipes and devices can be read too.
@@ -173,13 +173,13 @@ package enum FileBytes {
     throw .pipeWithoutReader(path, seconds: patience)
   }
 
-  /// Whether something has this name, if only a link to nothing.
+  /// True if something has this name, if only a link to nothing.
   package static func isThere(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0
   }
 
-  /// Whether it is a device such as `/dev/null`, which can be read and written by as many as like to.
+  /// True if it is a device such as `/dev/null`, which can be read and written by as many as like to.
   package static func isDevice(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
@@ -195,10 +195,10 @@ package enum FileBytes {
     return Int(status.st_size)
   }
 
-  /// Whether it is there and may be read.
+  /// True if it is there and may be read.
   package static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-  /// What stands before the name; `.` for a name alone.
+  /// The part before the name; `.` for a name alone.
   package static func folder(of path: String) -> String {
     String(decoding: PathBytes(path).folder.bytes, as: UTF8.self)
   }
@@ -239,7 +239,7 @@ package enum FileBytes {
   static var reason: String { unsafe String(cString: strerror(errno)) }
 }
 
-/// How long a named pipe is read.
+/// The time for which a named pipe is read.
 struct PipeTime {
   /// Seconds for each time that nothing can be read.
   let patience: Int

@@ -4,7 +4,7 @@ import CLibrary
 /// those that lie there, then those that only links lead to, so that each file has the plainest of its paths. A link
 /// to a file is a name of its own.
 @safe package struct FolderWalk {
-  /// What a walk does with a file.
+  /// The treatment of a file by a walk.
   package enum Choice: Equatable, Sendable {
     case listed
     /// It is passed over, and counted under this word.
@@ -14,7 +14,7 @@ import CLibrary
 
   /// Sorted by their bytes.
   package private(set) var paths: [String] = []
-  /// What could not be looked at, in the order in which it was met.
+  /// The paths that could not be looked at, in the order in which they were met.
   package private(set) var failures: [DermaFusionError] = []
   /// Of the files that were passed over and counted, how many are of each kind, and the first that was met.
   package private(set) var counts: [String: (count: Int, first: String)] = [:]

@@ -6,7 +6,7 @@ import CLibrary
 package final class PartialFile: ByteOutput {
   private let path: String
   private let output: FileDescriptorOutput
-  /// Where the bytes are until the file is whole, and its place; `nil` for what is written to directly.
+  /// The place of the bytes until the file is whole, and that of the file; `nil` for what is written to directly.
   private let names: (temporary: HiddenName, target: PathBytes)?
   /// An empty file at the end of a link to nothing, which must not stay unless it is replaced.
   private let made: HiddenName?
@@ -232,7 +232,7 @@ extension FileBytes {
 /// follow, such as another user's in a shared folder (Linux's `fs.protected_symlinks`), must not be followed by reading it.
 struct OutputTarget {
   let path: PathBytes
-  /// Whether it is an empty file that was made because a link led to nothing.
+  /// True if it is an empty file that was made because a link led to nothing.
   let isMade: Bool
 
   init(_ path: String) throws(DermaFusionError) {
@@ -273,7 +273,7 @@ struct OutputTarget {
 package final class ContinuedFile: ByteOutput {
   private let path: String
   private let output: FileDescriptorOutput
-  /// What the file held when it was opened.
+  /// The content of the file when it was opened.
   package let content: [UInt8]
   private let isClosed = Atomic<Bool>(false)
 

@@ -16,10 +16,10 @@ struct PathBytes: Equatable {
   /// As many as Linux follows.
   private static let linkLimit = 40
 
-  /// What follows the last slash.
+  /// The part behind the last slash.
   var name: [UInt8] { Array(bytes[(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)...]) }
 
-  /// What stands before the name; `.` for a name alone.
+  /// The part before the name; `.` for a name alone.
   var folder: PathBytes {
     guard let end = bytes.lastIndex(of: Self.slash) else { return PathBytes(".") }
     return end == 0 ? PathBytes("/") : PathBytes(bytes[..<end])

@@ -1,8 +1,8 @@
 import CLibrary
 
-/// What the program does when a signal ends it: files that are half written are removed. A fault of our own is told in one line,
-/// and so is the end of the processor time that a batch system allows. The process then ends by the same signal, so that its
-/// parent sees which.
+/// The program's last acts when a signal ends it: files that are half written are removed. A fault of our own is told in one
+/// line, and so is the end of the processor time that a batch system allows. The process then ends by the same signal, so that
+/// its parent sees which.
 package enum ProgramSignals {
   fileprivate typealias Path = Atomic<UnsafeMutablePointer<CChar>?>
   /// Paths to remove, or null; looked at by the handler, which may not wait for a lock.
@@ -28,7 +28,7 @@ package enum ProgramSignals {
     return unsafe bytes
   }
 
-  /// What an interrupt writes, or null.
+  /// The text that an interrupt writes, or null.
   nonisolated(unsafe) fileprivate static let interruption:
     UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
       let interruption = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 1)
@@ -70,7 +70,7 @@ package enum ProgramSignals {
     handle(SIGFPE, sayAndEnd)
   }
 
-  /// What a person who interrupts the program is told; nil: nothing.
+  /// The text for a person who interrupts the program; nil: none.
   @Sendable package static func setInterruptionMessage(_ message: String?) {
     // On a line of its own: the terminal shows ^C behind the progress.
     let text = unsafe message.flatMap { unsafe strdup("\n\($0)\n") }
@@ -144,7 +144,7 @@ package enum ProgramSignals {
   /// Kept for as long as the process lives; only the system knows the address besides.
   nonisolated(unsafe) private static let faultStack = unsafe malloc(faultStackSize)
 
-  /// Where the stack has overflowed, a handler needs another one.
+  /// A handler needs another stack if the first has overflowed.
   private static func giveFaultsAStack() {
     var stack = unsafe stack_t()
     unsafe stack.ss_sp = unsafe faultStack

@@ -47,9 +47,9 @@ package enum StandardStreams {
   package static let output = FileDescriptorOutput(descriptor: STDOUT_FILENO)
   package static let errors = FileDescriptorOutput(descriptor: STDERR_FILENO)
 
-  /// Whether a person looks at the output.
+  /// True if a person looks at the output.
   package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-  /// Whether a person looks at the errors.
+  /// True if a person looks at the errors.
   package static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
   /// Reads standard input to its end.

@@ -7,9 +7,9 @@ import CLibrary
 ///
 /// `@unchecked Sendable`: the pointer is set once, nothing writes through it later, and the memory goes with the object.
 @safe package final class FilePages: @unchecked Sendable {
-  /// What was read.
+  /// The bytes that were read.
   private let bytes: UnsafeMutableRawBufferPointer
-  /// What was given instead.
+  /// The bytes that were given instead.
   private let array: [UInt8]
   private let progress = Locked(Progress())
 
@@ -19,7 +19,7 @@ import CLibrary
     var passed = 0
     /// Parts that the other has read, and the first has not.
     var waiting: [Range<Int>] = []
-    /// Whether the reader in order is at work.
+    /// True if the reader in order is at work.
     var isInOrder = false
     /// Readers by parts that wait for it.
     var stopped = 0
@@ -154,7 +154,7 @@ import CLibrary
   /// The whole content, copied.
   package var copied: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 
-  /// Whether a path leads to a folder; nil when it leads to nothing.
+  /// True if a path leads to a folder; nil when it leads to nothing.
   ///
   /// - Throws: `DermaFusionError.unreadable` when the system does not say what lies there.
   package static func isFolder(_ path: String) throws(DermaFusionError) -> Bool? {

@@ -44,7 +44,7 @@ extension Int {
   package func roundedUp(toMultipleOf step: Int) -> Int { (self + step - 1) / step * step }
 }
 
-/// How much a core holds close by.
+/// The caches of a core.
 package enum CacheSize {
   /// Bytes of the second-level cache, as the system tells; half a megabyte where it does not.
   package static let secondLevel: Int = {
@@ -174,10 +174,10 @@ package enum FreshPages {
   #endif
 }
 
-/// Whether memory can be had. Swift ends the process where an array cannot get its memory; a caller that asks first can
+/// True if memory can be had. Swift ends the process where an array cannot get its memory; a caller that asks first can
 /// refuse the one input that needs it.
 package enum MemoryProbe {
-  /// Whether the system gives so many bytes in one piece at this moment. It may give them and have none left when they are
+  /// True if the system gives so many bytes in one piece at this moment. It may give them and have none left when they are
   /// written to; a limit on the address space is kept.
   package static func canAllocate(byteCount: Int) -> Bool {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)

@@ -41,7 +41,7 @@ package enum BackgroundThread {
     #endif
   }
 
-  /// What tells the calling thread from all others that are alive.
+  /// The number that tells the calling thread from all others that are alive.
   static var identity: UInt {
     #if canImport(Darwin)
       UInt(bitPattern: pthread_self())
@@ -62,7 +62,7 @@ package enum BackgroundThread {
   }
 }
 
-/// How many threads this process may use: what the operating system would run at once, not what the machine has.
+/// The number of threads that this process may use: what the operating system would run at once, not what the machine has.
 package enum ProcessorCount {
   /// The least of the CPUs online, those of the process's CPU set and its control group's quota, rounded up.
   package static func available() -> Int {

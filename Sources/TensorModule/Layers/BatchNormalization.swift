@@ -23,7 +23,7 @@ package struct BatchNormalization: Sendable {
     self.epsilon = epsilon
   }
 
-  /// What turns a convolution without bias into one that does the same as both.
+  /// The gains and bias that turn a convolution without bias into one that does the same as both.
   package struct Fold: Sendable {
     /// Multiplies each channel's weights.
     package let gains: [Double]
@@ -66,7 +66,7 @@ package struct BatchNormalization: Sendable {
     }
   }
 
-  /// What this does to the convolution before it, worked out in Double.
+  /// The change to the convolution before it, worked out in Double.
   package var fold: Fold {
     let gains = scale.indices.map { Double(scale[$0]) / (Double(variance[$0]) + epsilon).squareRoot() }
     let bias = offset.indices.map { Float(Double(offset[$0]) - Double(mean[$0]) * gains[$0]) }

@@ -5,11 +5,11 @@ package import SystemModule
 ///
 /// Each task takes some output pixels, as many as stay in the second-level cache with what it reads for them.
 package struct Convolution2D: Sendable {
-  /// How the rows of the product are read, or what takes the product's place. The first three give the same bits.
+  /// The way the rows of the product are read, or what takes the product's place. The first three give the same bits.
   package enum Algorithm: Sendable, CaseIterable {
     /// The pixels where they lie; for a window of one tap and stride 1.
     case pixels
-    /// What lies under each window is copied side by side.
+    /// The pixels under each window are copied side by side.
     case windows
     /// For few channels: the input rows under a row of outputs are copied with the zeros beside them, and the windows are
     /// pieces of those copies.
@@ -173,7 +173,7 @@ package struct Convolution2D: Sendable {
   ///     channels, a product of floats overwrites the input by what it gates.
   ///   - residual: Added before the activation, or nil; the output's shape and stride.
   ///   - activation: In the place of the layer's own.
-  ///   - activated: What the layer's own activation gives of the output, or nil; the output's shape and stride.
+  ///   - activated: The output after the layer's own activation, or nil; the output's shape and stride.
   ///   - scratch: ``scratchCount(_:isGated:pool:)`` floats.
   package func callAsFunction(
     _ input: FeatureMap, gate: UnsafePointer<Float>? = nil, residual: FeatureMap? = nil,

@@ -13,7 +13,7 @@ package struct DepthwiseConvolution2D: Sendable {
 
   let weight: AlignedBuffer
   private let bias: AlignedBuffer
-  /// How words of four levels are computed with, where the rows hold these; nil where they hold floats.
+  /// The kernels for words of four levels, where the rows hold these; nil where they hold floats.
   let windows: ProductKernels.Windows?
 
   /// - Parameters:
@@ -272,7 +272,7 @@ extension DepthwiseConvolution2D {
   /// Computes what the activation gets of all output pixels, or gives if it is idempotent, and the means of what it gives,
   /// while they are in the cache.
   ///
-  /// - Parameter needsMeans: Whether the means are wanted.
+  /// - Parameter needsMeans: True if the means are wanted.
   /// - Returns: Padded channels; none where they are not wanted.
   package func preActivation(
     _ input: FeatureMap, into output: FeatureMap, needsMeans: Bool, pool: ThreadPool

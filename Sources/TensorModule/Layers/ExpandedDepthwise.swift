@@ -144,7 +144,7 @@ package struct DepthwisePlan: Sendable, Equatable {
   /// The band that an output row lies in.
   func band(ofRow row: Int) -> Int { row / rowsPerBand }
 
-  /// What a ring takes at most, in floats: 256 KiB, half of the second-level cache of the CPUs that it was tuned on.
+  /// The most that a ring takes, in floats: 256 KiB, half of the second-level cache of the CPUs that it was tuned on.
   private static let cachedFloats = 65_536
 
   /// Cuts the work on an input of the given shape, which is expanded first or not.
@@ -195,7 +195,7 @@ package struct DepthwisePlan: Sendable, Equatable {
   /// Computes all output rows, some channels at a time.
   ///
   /// - Parameters:
-  ///   - source: What the rows under the windows are made of, of the plan's input shape.
+  ///   - source: The source of the rows under the windows, of the plan's input shape.
   ///   - sums: `[bandCount, padded channels]`, overwritten by the sum of every channel over a band's pixels; nil when they
   ///     are not wanted.
   ///   - scratch: `scratchCount` floats and as many more as `extraScratchCount` says.
@@ -255,7 +255,7 @@ package struct ExpandedRows {
   package let runCount: Int
   /// The channels.
   package let panels: Range<Int>
-  /// Where the first pixel goes, at channel 0.
+  /// The place of the first pixel, at channel 0.
   package let output: UnsafeMutablePointer<Float>
   /// Floats from one pixel to the next.
   package let pixelStride: Int
@@ -263,7 +263,7 @@ package struct ExpandedRows {
   package let runStride: Int
 }
 
-/// Where the rows under a window come from.
+/// The source of the rows under a window.
 package enum RowSource {
   /// The map itself.
   case map(FeatureMap)

@@ -3,7 +3,7 @@ import SystemModule
 
 /// The cut of a product's rows into blocks. The bits of a product do not depend on it.
 package struct ProductGrid {
-  /// What the rows of a block take at most, in floats: 128 KiB, which leaves the panels as much of the smallest
+  /// The most that the rows of a block take, in floats: 128 KiB, which leaves the panels as much of the smallest
   /// second-level cache in use.
   static let cachedFloats = 32_768
 

@@ -65,7 +65,7 @@ package struct SqueezeExcite: Sendable {
 }
 
 extension SqueezeExcite {
-  /// What the gradient needs to know of a run.
+  /// The values of a run that the gradient needs.
   package struct State: Sendable {
     /// Before the hidden activation, `[padded reduced]`.
     let hidden: [Float]

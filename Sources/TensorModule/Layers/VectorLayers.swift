@@ -9,7 +9,7 @@ package struct Dense: Sendable {
   package let activation: Activation
   /// `[outputs, inputs]`, row-major: gradients run through it the other way.
   package let weight: [Float]
-  /// Whether products are added up in Double, where each is exact: then every machine gives the same bits, whether it
+  /// True if products are added up in Double, where each is exact: then every machine gives the same bits, whether it
   /// fuses products or not.
   package let isExact: Bool
   private let bias: [Float]

@@ -66,7 +66,7 @@ package struct FeatureMap {
   }
 }
 
-/// How many zeros a convolution or a pooling puts around its input.
+/// The number of zeros that a convolution or a pooling puts around its input.
 package enum Padding: Sendable, Equatable {
   /// TensorFlow's SAME: the output has `ceil(input / stride)` pixels; an odd zero goes after.
   case same

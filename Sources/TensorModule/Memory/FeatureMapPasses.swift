@@ -6,7 +6,7 @@ package struct ActivationBelow {
   package let activation: Activation
   package let arguments: FeatureMap
 
-  /// - Parameter arguments: What the activation got, or what it gave if it is idempotent; the gradient's shape and stride.
+  /// - Parameter arguments: The input of the activation, or its output if it is idempotent; the gradient's shape and stride.
   package init(_ activation: Activation, at arguments: FeatureMap) {
     self.activation = activation
     self.arguments = arguments
@@ -49,7 +49,7 @@ package struct ActivationBelow {
 }
 
 extension FeatureMap {
-  /// What follows the last pixel.
+  /// The floats behind the last pixel.
   package var valuesBehind: UnsafeMutablePointer<Float> { pointer + shape.pixelCount * pixelStride }
 
   /// Floats in a row of pixels.
@@ -240,7 +240,7 @@ extension [Float]? {
 }
 
 extension Activation {
-  /// Whether the output can take the input's place: the function leaves its own output as it is, and its derivative at the
+  /// True if the output can take the input's place: the function leaves its own output as it is, and its derivative at the
   /// output is that at the input.
   package var isIdempotent: Bool {
     switch self {

@@ -13,7 +13,7 @@ package struct PackedMatrix: Sendable {
   package let layout: PanelLayout
   package let kernels: KernelSet
   package let type: ElementType
-  /// What it was packed from, in 8 bits; nil in floats and bfloat16.
+  /// The weight that it was packed from, in 8 bits; nil in floats and bfloat16.
   package let quantized: Quantized?
 
   /// A weight in 8 bits, and how its input becomes levels.
@@ -31,7 +31,7 @@ package struct PackedMatrix: Sendable {
   private let panels: AlignedBuffer
   /// Floats, or in 8 bits whole numbers.
   private let bias: AlignedBuffer
-  /// What a step of each column's sums stands for; only in 8 bits.
+  /// The value of a step of each column's sums; only in 8 bits.
   private let scale: AlignedBuffer?
 
   /// Packs a weight.

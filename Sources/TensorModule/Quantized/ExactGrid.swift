@@ -25,7 +25,7 @@ package struct ExactGrid: Sendable, Equatable {
     self.step = Float(step)
   }
 
-  /// What ReLU6 gives.
+  /// The grid of ReLU6's outputs.
   package static let relu6 = ExactGrid(limit: 6)
 
   /// The weights and biases of a layer on the finest grids that keep its sums exact, each output on its own, rounded to the

@@ -1,7 +1,7 @@
 package import KernelInterface
 package import SystemModule
 
-/// How the values of a feature map are kept in 8 bits: `value = scale * (level - zeroPoint)` for levels of 0...255.
+/// The form of a feature map's values in 8 bits: `value = scale * (level - zeroPoint)` for levels of 0...255.
 ///
 /// One scale for the whole map, so that sums of products stay sums of integers.
 package struct Quantization: Sendable, Equatable {
@@ -25,7 +25,7 @@ package struct Quantization: Sendable, Equatable {
   /// bytes. Fine levels have both signs and no zero point.
   package static let fineLimit = 2047
 
-  /// Whether a map can be kept in this way: a scale among ``scales``, and a level that is a whole number from 0 to 255.
+  /// True if a map can be kept in this way: a scale among ``scales``, and a level that is a whole number from 0 to 255.
   package static func isValid(scale: Float, zeroPoint: Float) -> Bool {
     scales.contains(scale) && (0...255).contains(zeroPoint) && zeroPoint == zeroPoint.rounded()
   }
@@ -70,7 +70,7 @@ package struct QuantizedWeight: Sendable, Equatable {
   /// Levels of each output.
   package var depth: Int { levels.count / scale.count }
 
-  /// Whether the neighbours `2i` and `2i + 1` of every output, those of one sign, add up to at most 128 in magnitude: their
+  /// True if the neighbours `2i` and `2i + 1` of every output, those of one sign, add up to at most 128 in magnitude: their
   /// products with two levels of an input then fit in 16 bits. A matrix must have it.
   package var hasSmallPairs: Bool {
     levels.withUnsafeBufferPointer { levels in
@@ -106,7 +106,7 @@ package struct QuantizedWeight: Sendable, Equatable {
     return biases
   }
 
-  /// What a step of the sums stands for: `input.scale * scale`, rounded once.
+  /// The value of a step of the sums: `input.scale * scale`, rounded once.
   package func sumScale(of input: Quantization) -> [Float] {
     scale.map { Float(Double(input.scale) * Double($0)) }
   }

@@ -15,11 +15,11 @@ package struct QuantizedDepthwise: Sendable {
   private let scales: AlignedBuffer
   /// From values to levels of the next layer, for each channel, padded.
   private let outputFactors: AlignedBuffer
-  /// What it was made from.
+  /// The weight that it was made from.
   package let weight: QuantizedWeight
-  /// How the depthwise convolution's input is kept.
+  /// The form of the depthwise convolution's input.
   package let input: Quantization
-  /// How the next layer's input is kept.
+  /// The form of the next layer's input.
   package let output: Quantization
   /// After the expansion and after the depthwise convolution.
   package let activation: Activation

@@ -8,7 +8,7 @@ import TestModels
 @testable import Files
 @testable import ImagePipeline
 
-/// What a run of the tool left behind.
+/// The result of a run of the tool.
 struct ToolResult {
   let status: ExitStatus
   let output: String

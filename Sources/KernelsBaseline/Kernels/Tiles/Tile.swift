@@ -10,9 +10,9 @@ protocol ProductElements {
   associatedtype Words: BitwiseCopyable
   /// A vector of sums, one for each column.
   associatedtype Sums: BitwiseCopyable
-  /// Whether the sums are whole numbers, which are multiplied by a scale and may become levels.
+  /// True if the sums are whole numbers, which are multiplied by a scale and may become levels.
   static var areWholeNumbers: Bool { get }
-  /// Whether four steps of the depth follow one another in a loop's body. Where products are no operation of the compiler's
+  /// True if four steps of the depth follow one another in a loop's body. Where products are no operation of the compiler's
   /// own, it would load the words of all four before it multiplies the first, and has no registers for them.
   static var areStepsUnrolled: Bool { get }
 
@@ -200,7 +200,7 @@ struct Prefetch {
   private let end: UnsafePointer<Float>
   private var step: Int
 
-  /// - Parameter requestCount: How often ``next()`` is called while the kernel computes with the panel in use.
+  /// - Parameter requestCount: The calls of ``next()`` while the kernel computes with the panel in use.
   @inline(__always)
   init(_ start: UnsafeRawPointer, count: Int, requestCount: Int) {
     address = start.assumingMemoryBound(to: Float.self)

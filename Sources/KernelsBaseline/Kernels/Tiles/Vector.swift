@@ -42,7 +42,7 @@ extension Vector {
   static func *= (_ a: inout Vector, _ b: Vector) { a = a * b }
 }
 
-/// Whether the compiler was given the flags of this module's instruction set. Unlike everything else here it runs on
+/// True if the compiler was given the flags of this module's instruction set. Unlike everything else here it runs on
 /// any CPU: it returns a constant.
 package func isBuiltForInstructionSet() -> Bool {
   #if KERNEL_DOT_PRODUCT && KERNEL_AVX512
