@@ -42,6 +42,18 @@ def scan(browser, name="phantom_brown.jpg") -> None:
     browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
 
 
+def save(browser) -> None:
+    """Puts the result into the history, which it turns on if that is asked."""
+    browser.press("Save to history")
+    browser.wait(
+        """() => {
+      const named = (words) => [...document.querySelectorAll('button')].find((each) => each.textContent === words);
+      named('Turn the history on')?.click();
+      return Boolean(named('Saved'));
+    }"""
+    )
+
+
 IMAGES = ["checks.png", "noise.png", "png_rgb8.png", "phantom_brown.jpg", "jpeg_orientation6.jpg"]
 
 
@@ -108,16 +120,46 @@ def test_a_large_photograph_is_kept_as_its_square(browser, tmp_path):
     browser.choose("[data-role=choose]", path)
     browser.press("Next")
     browser.press("Analyse")
-    browser.press("Save to history")
-    browser.wait(
-        """() => {
-      const named = (words) => [...document.querySelectorAll('button')].find((each) => each.textContent === words);
-      named('Turn the history on')?.click();
-      return Boolean(named('Saved'));
-    }"""
-    )
+    save(browser)
     browser.run("() => { location.hash = '#history'; }")
     browser.wait("() => document.querySelector('.scan-row') !== null")
     browser.run("() => document.querySelector('a.scan-card').click()")
     browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
     assert browser.run("() => document.querySelector('.heatmap-stage canvas').width") == 800
+
+
+STORED = """() => new Promise((resolve) => {
+  const open = indexedDB.open('dermafusion');
+  open.onsuccess = () => {
+    const all = open.result.transaction('photographs').objectStore('photographs').getAll();
+    all.onsuccess = () => {
+      open.result.close();
+      resolve(all.result.map((each) => Object.keys(each).sort().join(' ')).join(', '));
+    };
+  };
+})"""
+FILL = """(words) => {
+  for (const field of (document.querySelector('dialog[open]') ?? document).querySelectorAll('input[type=password]')) {
+    field.value = words;
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+}"""
+
+
+def test_locked_and_unlocked(browser):
+    scan(browser)
+    save(browser)
+    browser.run("() => { location.hash = '#history'; }")
+    browser.press("Lock with a passphrase")
+    browser.run(FILL, "correct horse")
+    browser.press("Encrypt and lock")
+    browser.wait("() => document.body.innerText.includes('The history is encrypted.')")
+    assert set(browser.run(STORED).split(", ")) == {"id iv sealed"}
+    browser.reload()
+    for words, told in (("wrong horse", "does not open this history"), ("correct horse", "newest first")):
+        browser.wait("() => document.querySelector('main input[type=password]') !== null")
+        browser.run(FILL, words)
+        browser.press("Unlock")
+        browser.wait("(words) => document.body.innerText.includes(words)", told)
+    browser.run("() => document.querySelector('a.scan-card').click()")
+    browser.wait("() => document.querySelector('.heatmap figcaption p') !== null")
