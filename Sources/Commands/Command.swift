@@ -30,7 +30,7 @@ extension Command {
   package static var options: [any AnyCommandOption] { [] }
   package static var runsNetwork: Bool { true }
 
-  /// With that of wrong usage.
+  /// ``exitStatuses`` with that of wrong usage.
   static var allExitStatuses: [HelpEntry] { exitStatuses + [("64", "Wrong usage.")] }
 }
 
@@ -49,7 +49,7 @@ package enum ExitStatus: Int32, Sendable {
 /// The surroundings of a command: the terminal, and a loader of models.
 package struct Session: Sendable {
   package var terminal: Terminal
-  /// Why the instruction set that the environment names is not available; `nil` if it is, or if none is named.
+  /// Reason why the instruction set that the environment names is not available; `nil` if it is, or if none is named.
   package var instructionSetRefusal = Classifier.unavailableInstructionSet?.description
   /// Loads the model of a folder, also one without classes. A thread count of `nil` means one thread for each processor, a precision of `nil` the
   /// model's own.

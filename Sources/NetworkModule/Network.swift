@@ -322,13 +322,13 @@ package struct FeatureMapGeometry: Sendable, Equatable {
 }
 
 extension FeatureMapGeometry {
-  /// Of a map stretched over the input, as `grad-cam` places it.
+  /// Geometry of a map stretched over the input, as `grad-cam` places it.
   package init(stretching count: Int, over inputSize: Int) {
     let step = Double(inputSize) / Double(count)
     self.init(first: step / 2 - 0.5, step: step, count: count)
   }
 
-  /// Of what a convolution or a pooling makes of this map.
+  /// Geometry of the map that a convolution or a pooling makes of this one.
   package func after(_ window: Window) -> FeatureMapGeometry {
     let resolved = window.padding.resolve(
       input: count, kernelSize: window.kernelSize, stride: window.stride)

@@ -84,7 +84,7 @@ package struct NetworkWeights {
 
   /// A product's weight and bias, with what is folded into them, on the grids that keep its sums exact where it has one.
   ///
-  /// - Parameter shape: Of the weight, outputs first.
+  /// - Parameter shape: The weight's, outputs first.
   func floats(_ product: Product, shape: [Int]) throws(DermaFusionError) -> (weight: [Float], bias: [Float]) {
     let weight = try tensor("\(product.name).weight", shape: shape)
     let (fold, bias) = try additions(to: product)
@@ -176,7 +176,7 @@ package struct NetworkWeights {
 
   /// The tensors `abstention.*`, which lie beside the network's.
   ///
-  /// - Parameter channels: Of the map whose means are looked at.
+  /// - Parameter channels: Those of the map whose means are looked at.
   /// - Throws: `DermaFusionError` for a tensor that is missing, misshapen or not finite.
   func featureDistance(
     channels count: Int, classCount: Int
@@ -192,7 +192,7 @@ package struct NetworkWeights {
 
   /// The tensor `abstention.dermoscopy`.
   ///
-  /// - Parameter count: Of the features.
+  /// - Parameter count: The number of features.
   /// - Throws: `DermaFusionError` for a tensor that is missing, misshapen or not finite.
   func dermoscopyProbe(channels count: Int) throws(DermaFusionError) -> DermoscopyProbe {
     DermoscopyProbe(weights: try scope("abstention").tensor("dermoscopy", shape: [count]))

@@ -1,4 +1,4 @@
-/// Why something could not be done: what went wrong, and what to do about it. The only error that this library throws.
+/// Says what went wrong, and what to do about it. The only error that this library throws.
 public struct DermaFusionError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of the error. Later versions may have more of them.
   public struct Code: Hashable, Sendable, CustomStringConvertible {

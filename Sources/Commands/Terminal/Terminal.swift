@@ -70,7 +70,7 @@ package struct Terminal: Sendable {
 /// Leaves out what cannot be written.
 private struct LenientOutput: ByteOutput {
   let output: any ByteOutput
-  /// Which failures are left out.
+  /// True for failures that are left out.
   let leavesOut: @Sendable (DermaFusionError) -> Bool
 
   func write(_ bytes: [UInt8]) throws(DermaFusionError) {

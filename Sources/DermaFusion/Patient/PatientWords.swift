@@ -180,7 +180,7 @@ package enum PatientAge {
     return accepted.contains(age) ? age : nil
   }
 
-  /// By what people call the unit; no word is years.
+  /// Units by the words that people use; no word is years.
   private static let unitsPerYear: [String: Double] = [
     "": 1, "y": 1, "yr": 1, "yrs": 1, "year": 1, "years": 1, "years old": 1, "m": 12, "mo": 12, "month": 12,
     "months": 12, "w": 365.25 / 7, "week": 365.25 / 7, "weeks": 365.25 / 7, "d": 365.25, "day": 365.25,

@@ -45,7 +45,7 @@ package struct ImageRequest: Sendable {
     /// So many, the likeliest first.
     case likeliest(Int)
     case all
-    /// By their ids; at least one.
+    /// Classes by their ids; at least one.
     case named([String])
 
     package static let top = Classes.likeliest(1)

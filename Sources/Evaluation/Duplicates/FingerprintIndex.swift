@@ -16,7 +16,7 @@ package struct FingerprintIndex: Sendable {
     let turn: Int
   }
 
-  /// Which of two photographs may be a part of the other.
+  /// Roles of two photographs of which one may be a part of the other.
   package enum Direction: Sendable {
     /// The other one shows a part of the photograph, or all of it.
     case contained

@@ -30,7 +30,7 @@ package struct Architecture: Sendable {
 
   package static var names: [String] { all.map { $0.name } }
 
-  /// Why a network cannot be computed in a precision; nil where it can.
+  /// Reason why a network cannot be computed in a precision; nil where it can.
   static func refusal(of precision: Precision, _ name: String, _ list: OperationList) -> Sentence? {
     if precision == .int8, !(efficientNets + mobileNetsV3).contains(where: { $0.name == name }) {
       return "int8 is for EfficientNet and MobileNetV3, and this network is \(name)"
