@@ -166,16 +166,18 @@ package struct QuantizedDepthwise: Sendable {
     _ source: RowSource, by windows: ProductKernels.Windows, _ plan: DepthwisePlan
   ) -> RowSource {
     guard case .expanded(let layout, let vectorWidth, let expand) = source else { return source }
-    let (before, after) = (plan.ringSides.before, plan.ringSides.after)
+    let (before, after, width) = (plan.ringSides.before, plan.ringSides.after, plan.input.width)
     return .expanded(layout, vectorWidth: vectorWidth) { rows in
       expand(rows)
       let first = rows.output + 2 * vectorWidth * rows.panels.lowerBound - before * rows.pixelStride
+      // Without padding, all rows are one run.
       for run in 0..<rows.runCount {
-        windows.pack(
-          LevelWindowPass(
-            row: first + run * rows.runStride, pixelStride: rows.pixelStride,
-            width: before + rows.pixelCount + after, levels: before..<before + rows.pixelCount,
-            channelCount: rows.pixelStride))
+        for pixel in stride(from: 0, to: rows.pixelCount, by: width) {
+          windows.pack(
+            LevelWindowPass(
+              row: first + run * rows.runStride + pixel * rows.pixelStride, pixelStride: rows.pixelStride,
+              width: before + width + after, levels: before..<before + width, channelCount: rows.pixelStride))
+        }
       }
     }
   }
