@@ -214,13 +214,16 @@ dermafusion_status dermafusion_open_memory(
 /* Frees a classifier. Calls under way on other threads end as usual. 0 is left alone. */
 dermafusion_status dermafusion_classifier_close(dermafusion_classifier classifier, dermafusion_error *error);
 
-/* Sets the language of the results that the classifier gives from then on: "en", as it begins, "de" or "fr". Another one is
+/* Sets the language of the results that the classifier gives from then on: "en", "de" or "fr". Another one is
    DERMAFUSION_INVALID_ARGUMENT and changes nothing. In another language than English, the JSON has `language` and
    `disclaimerTranslation`; its `disclaimer` stays English. Errors of an image, its patient and the model are in the language
-   too; all others are English. 0 in the place of a classifier sets the language in which this process's classifiers begin
-   that are opened from then on, and that of the errors of opening. */
+   too; all others are English. */
 dermafusion_status dermafusion_set_language(
     dermafusion_classifier classifier, const char *language, dermafusion_error *error);
+
+/* Sets the language in which classifiers begin that this process opens from then on, and that of the errors of opening them:
+   "en", as it is at first, "de" or "fr". Another one is DERMAFUSION_INVALID_ARGUMENT and changes nothing. */
+dermafusion_status dermafusion_set_default_language(const char *language, dermafusion_error *error);
 
 /* The id of a class ("mel") by its index from 0; NULL beyond the last class and for what is no classifier. The text is
    valid until the classifier is closed. */

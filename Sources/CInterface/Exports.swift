@@ -77,12 +77,25 @@ public func setLanguage(
   _ error: UnsafeMutablePointer<dermafusion_error>?
 ) -> dermafusion_status {
   status(error) { () throws(DermaFusionError) in
-    let target =
-      classifier == 0 ? OpenClassifier.firstLanguage : try Handles.classifier(classifier).language
-    guard let name = try CText.read(language, "language") else { throw .null("language") }
-    let chosen = try ImageRequest.language(named: name)
-    target.withLock { $0 = chosen }
+    let open = try Handles.classifier(classifier)
+    let chosen = try named(language)
+    open.language.withLock { $0 = chosen }
   }
+}
+
+@c(dermafusion_set_default_language)
+public func setDefaultLanguage(
+  _ language: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<dermafusion_error>?
+) -> dermafusion_status {
+  status(error) { () throws(DermaFusionError) in
+    let chosen = try named(language)
+    OpenClassifier.firstLanguage.withLock { $0 = chosen }
+  }
+}
+
+private func named(_ language: UnsafePointer<CChar>?) throws(DermaFusionError) -> Language {
+  guard let name = try CText.read(language, "language") else { throw .null("language") }
+  return try ImageRequest.language(named: name)
 }
 
 @c(dermafusion_class_id)

@@ -265,7 +265,8 @@ import Testing
     }
     #expect(try words() == german)
     #expect(dermafusion_set_language(7, "de", &error) == DERMAFUSION_INVALID_HANDLE)
-    #expect(dermafusion_set_language(0, "xx", &error) == DERMAFUSION_INVALID_ARGUMENT)
+    #expect(dermafusion_set_language(0, "de", &error) == DERMAFUSION_INVALID_HANDLE)
+    #expect(dermafusion_set_default_language("xx", &error) == DERMAFUSION_INVALID_ARGUMENT)
   }
 
   @Test func aProgramOfAnOlderHeaderGetsTheMembersThatItKnows() throws {

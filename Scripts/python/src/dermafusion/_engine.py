@@ -45,7 +45,7 @@ class Result:
 
 
 def answer(name: str, *arguments: object) -> Any:
-    """What a function of the library that needs no model answers in JSON."""
+    """The answer in JSON of a function of the library that needs no model."""
     library = _library.library()
     library.require_own_process()
     result = Result(library, library.make(name, *arguments))
@@ -105,7 +105,7 @@ def _states(folder: Path) -> list[tuple[int, ...] | None]:
 
 def _opened(library: _library.Library, language: object, name: str, *arguments: object) -> Engine:
     """language: of the error if the model cannot be opened. The lock is held, because the library has one for all."""
-    library.call("set_language", 0, str(language).encode("utf-8", "replace"))
+    library.call("set_default_language", str(language).encode("utf-8", "replace"))
     return Engine(library, library.make(name, *arguments))
 
 

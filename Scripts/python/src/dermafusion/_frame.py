@@ -52,7 +52,7 @@ _FAULTS = (ClosedError, ExplanationError, LibraryError, ModelError)
 
 
 class Plan:
-    """What is read of a frame's columns and what is made of them; checked here, before the first row."""
+    """The columns of a frame that are read and those that are made; checked here, before the first row."""
 
     def __init__(
         self, kinds: Mapping[str, str], outputs: Sequence[str] = ("result",), language: str | None = None
@@ -92,7 +92,7 @@ class Plan:
         return [*(["path"] if self.has_path else []), *self.passed]
 
     def rows(self, model: str | None, frame: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, Any]]:
-        """What is made of each row of a frame's columns.
+        """The columns that are made of each row of a frame's.
 
         Raises what no row of the frame is to blame for; an image that fails is a row with its `error`.
         """

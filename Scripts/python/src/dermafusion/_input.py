@@ -1,4 +1,4 @@
-"""What a caller hands over, checked before the library sees it."""
+"""A caller's arguments, checked before the library sees them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class File:
 
 
 def name_of(image: object) -> str:
-    """What results call an image that was given no name: its path, or nothing."""
+    """The name in results of an image that was given none: its path, or nothing."""
     if _is_pillow(image):
         image = getattr(image, "filename", "")
     return os.fsdecode(image) if isinstance(image, (str, os.PathLike)) else ""
@@ -91,7 +91,7 @@ def read(image: object) -> NDArray[np.uint8] | Pixels | File:
 
 
 def _is_pillow(image: object) -> bool:
-    """Who has such an image has imported Pillow; this package does without it."""
+    """True of Pillow's images. A caller who has one has imported Pillow; this package does without it."""
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(image, module.Image)
 
@@ -144,7 +144,7 @@ def _pixels(array: NDArray[Any]) -> Pixels:
 def request(
     *, age: object, sex: object, site: object, name: str, tta: bool, calling_thread_only: bool
 ) -> _library.Request:
-    """What is asked of an image, as the library takes it, which checks the age and the names."""
+    """The request for an image, as the library takes it, which checks the age and the names."""
     made = _library.Request()
     made.age = _age(age)
     made.sex = text(sex, "sex", MetadataError)
@@ -168,7 +168,7 @@ def _age(age: object) -> float:
 
 
 def is_missing(value: object) -> bool:
-    """Whether it is None, or what numpy and pandas write for what is missing: NaN, NaT, NA."""
+    """True for None, and for what numpy and pandas write for what is missing: NaN, NaT, NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     # Nothing else of these differs from itself.

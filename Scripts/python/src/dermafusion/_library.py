@@ -102,7 +102,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "open": [ctypes.c_char_p, ctypes.c_int32, _POINTER, _POINTER],
     "open_memory": [_POINTER, _SIZE, _POINTER, _SIZE, ctypes.c_int32, _POINTER, _POINTER],
     "classifier_close": [_HANDLE, _POINTER],
-    "set_language": [_HANDLE, ctypes.c_char_p, _POINTER],
+    "set_default_language": [ctypes.c_char_p, _POINTER],
     "describe": [_HANDLE, _POINTER, _POINTER],
     "read_table": [_POINTER, _SIZE, ctypes.c_char_p, _POINTER, _POINTER],
     "image_id": [ctypes.c_char_p, _POINTER, _POINTER],

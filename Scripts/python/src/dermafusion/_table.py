@@ -20,17 +20,17 @@ Known = dict[str, Any] | MetadataError | None
 
 
 def is_table(metadata: object) -> bool:
-    """Whether it is a whole table, whose rows name their images, and no mapping for each image."""
+    """True for a whole table, whose rows name their images; false for a mapping for each image."""
     return isinstance(metadata, (str, os.PathLike, Mapping)) or _is_frame(metadata)
 
 
 def is_series(value: object) -> bool:
-    """Whether it is a pandas Series, which has names for its values and is no Mapping."""
+    """True for a pandas Series, which has names for its values and is no Mapping."""
     return hasattr(value, "to_dict") and hasattr(value, "index") and not hasattr(value, "columns")
 
 
 def of_series(series: Any) -> Any:
-    """What a Series is as metadata: rows of several images, the row of one, or a column of a table."""
+    """The meaning of a Series as metadata: rows of several images, the row of one, or a column of a table."""
     if any(value is None or isinstance(value, Mapping) or is_series(value) for value in series):
         return list(series)
     if patient_columns(str(name) for name in series.index):
@@ -39,7 +39,7 @@ def of_series(series: Any) -> Any:
 
 
 def read(table: Any, images: Sequence[object]) -> list[Known]:
-    """What a table says of images; what a person should know of it is warned of."""
+    """The metadata of images in a table; a person is warned of what they should know of it."""
     if isinstance(table, (str, os.PathLike)):
         name = os.fsdecode(table)
         content = _file(name)
@@ -53,7 +53,7 @@ def read(table: Any, images: Sequence[object]) -> list[Known]:
 
 
 def row(mapping: Mapping[Any, Any]) -> dict[str, Any]:
-    """What a mapping of one image says that has a table's names and words."""
+    """The metadata in a mapping of one image that has a table's names and words."""
     # The row is that of the image that it is given for.
     header, cells = ["image_id", *(str(key) for key in mapping)], [["0"], *([value] for value in mapping.values())]
     asked = _ask("the metadata", _text(header, cells), ["0"])

@@ -80,7 +80,7 @@ class Classifier:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What is known of the model before it classifies.
+        """The facts on the model that are known before it classifies.
 
         `version` of the library, `model`, `architecture`, `precision`, `temperature`, `inputSize`, `classes` with their
         names and malignancies, `metadataUsed`, the `sexes`, `sites`, `pickerSites` (those that a person picks from),

@@ -1,4 +1,4 @@
-"""What a classifier makes of an image."""
+"""The results of a classifier for images."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Classification:
 
     @property
     def image(self) -> str:
-        """What the image was called."""
+        """The name of the image."""
         return str(self._read()["image"])
 
     @property
@@ -102,7 +102,7 @@ class Classification:
 
     @property
     def multi_label(self) -> bool:
-        """Whether several classes may be right at once: the probabilities then do not add up to 1."""
+        """True if several classes may be right at once: the probabilities then do not add up to 1."""
         return bool(self._read().get("multiLabel", False))
 
     @property
@@ -117,7 +117,7 @@ class Classification:
 
     @property
     def urgent(self) -> bool:
-        """Whether an urgent consultation is advised; `summary` then says so."""
+        """True if an urgent consultation is advised; `summary` then says so."""
         return bool(self._read()["urgent"])
 
     @property
@@ -127,7 +127,7 @@ class Classification:
 
     @property
     def abstain(self) -> bool:
-        """Whether the model suggests no class and no risk; `abstain_reasons` says why."""
+        """True if the model suggests no class and no risk; `abstain_reasons` says why."""
         return bool(self._read()["abstain"])
 
     @property
@@ -143,12 +143,12 @@ class Classification:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader must know about the input."""
+        """The warnings that the reader must have about the input."""
         return tuple(self._read()["warnings"])
 
     @property
     def warning_details(self) -> dict[str, str]:
-        """What some of the warnings say of this image, such as {"color_profile": "Display P3"}."""
+        """Details of some of the warnings, of this image, such as {"color_profile": "Display P3"}."""
         return dict(self._read().get("warningDetails", {}))
 
     @property
@@ -168,7 +168,7 @@ class Classification:
 
     @property
     def disclaimer(self) -> str:
-        """What must be shown with every result: in English, whatever the language."""
+        """The disclaimer, which must be shown with every result: in English, whatever the language."""
         return str(self._read()["disclaimer"])
 
     @property
@@ -178,7 +178,7 @@ class Classification:
 
     @property
     def disclaimer_translation(self) -> str | None:
-        """What the disclaimer says in `language`; None in English. Show it beside `disclaimer`."""
+        """The disclaimer's translation into `language`; None in English. Show it beside `disclaimer`."""
         return self._read().get("disclaimerTranslation")
 
     def to_frame(self) -> Any:
@@ -224,7 +224,7 @@ _ARRAYS = ("values", "stretched", "signed_values")
 
 
 class Heatmap:
-    """Where in an image the network found what supports a class. A notebook shows its picture.
+    """The places in an image where the network found what supports a class. A notebook shows its picture.
 
     The arrays lie in the library's memory, are read-only and stay valid as long as one of them is used. A heatmap that
     is pickled or copied takes copies of them and its picture along.

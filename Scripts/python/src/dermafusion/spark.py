@@ -164,7 +164,7 @@ def _require_alike(there: Any, wanted: list[str], output: str, model: str | None
 
 
 def _file_path(frame: Any) -> str:
-    """What tells a row's file without reading it, where rows come from files; otherwise the path."""
+    """A key of a row's file that needs no reading of it, where rows come from files; otherwise the path."""
     from pyspark.errors import AnalysisException
 
     try:
