@@ -264,12 +264,15 @@ def test_of_ten_thousand_scans_only_those_that_are_shown_are_made_and_read(visit
     on.go("scan")
     page.wait_for_function("() => document.querySelector('.scan-card img')?.src")
 
+    def wait_for_rows(count: int) -> None:
+        expect(page.locator(".scan-row")).to_have_count(count)
+        page.wait_for_function("() => [...document.querySelectorAll('.scan-row img')].every((image) => image.src)")
+
     def made(change, words: str, rows: int) -> None:
         page.evaluate("() => { window.made = { elements: 0, records: 0, all: [] }; }")
         change()
         page.get_by_text(words).first.wait_for()
-        expect(page.locator(".scan-row")).to_have_count(rows)
-        page.wait_for_function("() => [...document.querySelectorAll('.scan-row img')].every((image) => image.src)")
+        wait_for_rows(rows)
         counts = page.evaluate("() => window.made")
         assert counts["elements"] < 1500, (words, counts)
         assert counts["records"] <= rows, (words, counts)
@@ -281,6 +284,8 @@ def test_of_ten_thousand_scans_only_those_that_are_shown_are_made_and_read(visit
     made(lambda: page.get_by_label("Search").fill(""), "10,001 scans, newest first", 40)
     made(lambda: page.get_by_label("Group by lesion").check(), "lesion 0", 40)
     page.get_by_label("Group by lesion").uncheck()
+    page.get_by_text("10,001 scans, newest first").wait_for()
+    wait_for_rows(40)
     made(lambda: page.get_by_role("button", name="Tick all that are found").click(), "10,001 scans are ticked.", 40)
     page.get_by_role("button", name="Clear the ticks").click()
     page.get_by_role("button", name="Show 40 more").click()
