@@ -23,11 +23,14 @@ BYTES_PER_UNIT = 1 if sys.platform == "darwin" else 1024  # of the system's ru_m
 def export(model, network):
     """Writes the network as ONNX, in a process of its own: a child's peak memory counts its parent's at the launch."""
     code = (
-        "import sys, pathlib; from dermafusion_training.comparison.engines import export_onnx; "
-        "export_onnx(pathlib.Path(sys.argv[1]), sys.argv[2])"
+        "import sys, pathlib, numpy; from dermafusion_training.comparison.engines import export_onnx, write_input; "
+        "folder, network = pathlib.Path(sys.argv[1]), sys.argv[2]; "
+        "write_input(folder, network + '.npy'); export_onnx(folder, network, numpy.load(network + '.npy'))"
     )
     command = [sys.executable, "-c", code, str(model.resolve()), str(network)]
-    subprocess.run(command, cwd=SCRIPTS, check=True, stderr=subprocess.DEVNULL)
+    result = subprocess.run(command, cwd=SCRIPTS, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{model} cannot be written as ONNX: {(result.stderr.splitlines() or ['no reason given'])[-1]}")
 
 
 def commands(model, network, image, threads):
