@@ -132,7 +132,7 @@ import CLibrary
 
   private func mustWait() -> Bool {
     progress.withLock { progress in
-      let isFarBehind = progress.isInOrder && progress.waitingByteCount > Self.waitingByteCount
+      let isFarBehind = progress.isInOrder && progress.waitingByteCount > Self.waitingLimit
       if isFarBehind { progress.stopped += 1 }
       return isFarBehind
     }
@@ -146,8 +146,8 @@ import CLibrary
   }
 
   private static let pieceByteCount = 1 << 22
-  /// Bytes of parts that wait.
-  private static let waitingByteCount = 1 << 22
+  /// The most bytes of parts that wait while both readers go on.
+  private static let waitingLimit = 1 << 22
   /// Smaller parts are not worth a call of the system.
   private static let releasedByteCount = 1 << 18
 
