@@ -181,6 +181,16 @@ class Visit:
         self.context.close()
 
 
+def scan_and_save(page, image: str) -> None:
+    """In a page without a `Visit`, whose history is on: from any view to the result that was saved."""
+    page.evaluate("() => { location.hash = '#scan'; }")
+    page.set_input_files("[data-role=choose]", FIXTURES / image)
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Analyse").click()
+    page.get_by_role("button", name="Save to history").click()
+    page.get_by_role("button", name="Saved").wait_for()
+
+
 def copies(on, count: int, change: str = "") -> None:
     """Puts copies of the only scan into the history; `change` is what is done to each `copy`, by its `index`."""
     on.page.evaluate(f"""async () => {{

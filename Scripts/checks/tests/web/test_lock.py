@@ -4,7 +4,7 @@
 import re
 import time
 
-from conftest import FIXTURES, PAGE, history_of, launch_arguments
+from conftest import FIXTURES, PAGE, history_of, launch_arguments, scan_and_save
 from playwright.sync_api import expect
 
 PASSPHRASE = "correct horse"
@@ -280,12 +280,7 @@ def test_the_files_of_a_browser_whose_history_was_locked_while_empty(playwright,
     page.get_by_role("button", name="I understand").click()
     page.get_by_role("button", name="Turn the history on").click()
     lock(page)
-    page.evaluate("() => { location.hash = '#scan'; }")
-    page.set_input_files("[data-role=choose]", FIXTURES / "phantom_brown.jpg")
-    page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Analyse").click()
-    page.get_by_role("button", name="Save to history").click()
-    page.get_by_role("button", name="Saved").wait_for()
+    scan_and_save(page, "phantom_brown.jpg")
     page.evaluate("() => { location.hash = '#history'; }")
     page.locator("a.scan-card").click()
     page.get_by_label("Name of the lesion").fill("Erika Muster")

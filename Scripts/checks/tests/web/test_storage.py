@@ -1,7 +1,7 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
 """Browsers that refuse storage, whose disk is full, or whose storage does not answer."""
 
-from conftest import FIXTURES, PAGE
+from conftest import PAGE, scan_and_save
 from playwright.sync_api import expect
 
 
@@ -117,12 +117,7 @@ def test_a_storage_that_answers_late_takes_what_was_kept_meanwhile(visit):
     late.goto(PAGE.as_uri() + "#history")
     late.get_by_text("Scans are kept only until this page is closed").wait_for()
     expect(late.locator(".scan-row")).to_have_count(0)
-    late.evaluate("() => { location.hash = '#scan'; }")
-    late.set_input_files("[data-role=choose]", FIXTURES / "phantom_vascular.jpg")
-    late.get_by_role("button", name="Next").click()
-    late.get_by_role("button", name="Analyse").click()
-    late.get_by_role("button", name="Save to history").click()
-    late.get_by_role("button", name="Saved").wait_for()
+    scan_and_save(late, "phantom_vascular.jpg")
     late.evaluate("() => { location.hash = '#history'; }")
     late.get_by_text("1 scan, newest first").wait_for()
     # What is shown follows, whenever the answer comes.
