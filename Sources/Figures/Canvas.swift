@@ -152,7 +152,7 @@ package struct PlacedText: Sendable, Equatable {
   package let y: Float
   package let width: Float
   package let height: Float
-  /// Of the type, in pixels an em.
+  /// The size of the type, in pixels an em.
   package let size: Float
   package let color: FigureColor
 }

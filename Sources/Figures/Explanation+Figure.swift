@@ -61,7 +61,7 @@ extension Explanation {
 private struct SharedScale {
   /// The greatest support that each map shows.
   private let peaks: [Float]
-  /// Of all maps.
+  /// The greatest support that any map shows.
   let greatest: Float
 
   init(_ maps: [ActivationMap]) {

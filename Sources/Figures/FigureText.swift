@@ -4,7 +4,7 @@ package struct FigureParagraph {
     case heading, strong, body, small
   }
 
-  /// Of characters that the typeface has.
+  /// A text of characters that the typeface has.
   let text: String
   let role: Role
   /// Before its first line.

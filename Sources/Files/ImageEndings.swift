@@ -21,7 +21,7 @@ package enum ImageEndings {
     ("ICO", [".ico"]),
   ]
 
-  /// Of all formats.
+  /// The endings of all formats.
   package static let all = byFormat.flatMap { $0.endings }
   private static let known = Set(all)
 

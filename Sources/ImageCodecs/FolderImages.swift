@@ -188,7 +188,7 @@ package enum ImageFileName {
   /// Files in a folder are images when their name ends so, in any letter case.
   package static let endings = ImageDecoder.endings
 
-  /// Of the pictures that `gradcam` makes: they are no photographs.
+  /// The ending of the pictures that `gradcam` makes: they are no photographs.
   package static let heatmapEnding = "-gradcam.png"
 
   /// The error on a folder without any.

@@ -87,7 +87,7 @@ struct TIFFDirectory {
     }
   }
 
-  /// Of a file's picture. Entries whose data lie outside are left out; of several entries of a tag the last counts.
+  /// The directory of a file's picture. Entries whose data lie outside are left out; of several entries of a tag the last counts.
   init(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) {
     reader = ByteReader(bytes, isBigEndian: bytes.first == UInt8(ascii: "M"))
     let isBig = reader.integer16(at: 2) == 43
@@ -119,7 +119,7 @@ struct TIFFDirectory {
     }
   }
 
-  /// Of Exif metadata, nil where their header is not TIFF's. Reads exactly as far as Pillow's
+  /// The directory of Exif metadata, nil where their header is not TIFF's. Reads exactly as far as Pillow's
   /// `ImageFileDirectory_v2.load`: an entry whose data lie outside ends the directory, and one that claims more data than
   /// there are is skipped.
   ///

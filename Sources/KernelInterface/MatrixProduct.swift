@@ -17,7 +17,7 @@ package enum Activation: UInt8, Sendable, CaseIterable {
   /// x P(X <= x) of a standard normal X, the exact form with erf. No network in 8 bits has it: it has no ``ExactPass``.
   case gelu
 
-  /// Of the polynomial p with P(X > x) = 1 / (2 p(x)^16) for x of at least 0; x times this is within 7e-8.
+  /// The coefficients of the polynomial p with P(X > x) = 1 / (2 p(x)^16) for x of at least 0; x times this is within 7e-8.
   ///
   /// The form is Abramowitz and Stegun's 7.1.28 with one term more, fitted for the least error of x P(X > x).
   @inlinable

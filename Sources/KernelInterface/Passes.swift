@@ -185,7 +185,7 @@ package struct ProductSum {
   package var sums: UnsafeMutablePointer<Float>
   /// `[rowCount, columnCount]`, rows `rowStride` floats apart.
   package var gradient: UnsafePointer<Float>
-  /// Of the same layout.
+  /// Arguments of the activation, in the same layout.
   package var preActivation: UnsafePointer<Float>
   package var rowCount: Int
   /// Columns, whole vectors.

@@ -6,9 +6,9 @@
 package struct RowNormalization {
   /// `[rowCount, columnCount]`, rows `rowStride` floats apart. Behind the columns are zeros up to whole vectors.
   package var values: UnsafePointer<Float>
-  /// Of the same layout.
+  /// The results, in the same layout.
   package var output: UnsafeMutablePointer<Float>
-  /// Of the same layout, or nil.
+  /// A gradient in the same layout, or nil.
   package var gradient: UnsafePointer<Float>?
   package var rowCount: Int
   package var columnCount: Int
@@ -45,7 +45,7 @@ package struct RowNormalization {
 package struct RowSoftmax {
   /// `[rowCount, columnCount]`, rows `rowStride` floats apart. Behind the columns zeros are written up to whole vectors.
   package var values: UnsafeMutablePointer<Float>
-  /// Of the same layout, or nil.
+  /// A gradient in the same layout, or nil.
   package var gradient: UnsafeMutablePointer<Float>?
   package var rowCount: Int
   package var columnCount: Int

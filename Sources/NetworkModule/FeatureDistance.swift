@@ -51,7 +51,7 @@ package struct FeatureDistance: Sendable {
 /// A dermatoscope shows in what the first stages see: the light, the gel, the scale of the skin's lines. Later stages have
 /// less of it.
 package struct DermoscopyProbe: Sendable {
-  /// Of each feature.
+  /// The weight of each feature.
   private let weights: [Double]
 
   package init(weights: [Float]) { self.weights = weights.map(Double.init) }

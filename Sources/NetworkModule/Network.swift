@@ -59,7 +59,7 @@ package final class Network: Sendable {
   }
 
   /// - Parameters:
-  ///   - outputCount: Of the last layer; 0 for a network without one.
+  ///   - outputCount: The outputs of the last layer; 0 for a network without one.
   ///   - addsZero: See ``ClassifierHead/addsZero``.
   ///   - abstention: Limits that look at the means of stages; nil for a model that has none.
   ///   - sharesMemory: False gives each buffer memory of its own, for comparison.

@@ -92,7 +92,7 @@ import Testing
     #expect(listed == shown.filter { $0 != "\n" })
   }
 
-  /// Of very many classes the likeliest may have next to no probability, which no language calls 0 percent.
+  /// The likeliest of very many classes may have next to no probability, which no language calls 0 percent.
   @Test(arguments: [
     (Language.english, "(less than 1% confidence)"), (.german, "(weniger als 1\u{A0}% Konfidenz)"),
     (.french, "(confiance inférieure à 1\u{202F}%)"),

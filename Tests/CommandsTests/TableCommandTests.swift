@@ -104,7 +104,7 @@ import Testing
     #expect(evaluated.output.contains("\"n\":3,"), "\(evaluated.errors)")
   }
 
-  /// Of files of one name in several folders each has its own row.
+  /// Each of the files of one name in several folders has its own row.
   @Test func theToolsOwnTableOfAFolderTreeIsMetadata() throws {
     let folder = TemporaryFolder()
     let images = ["x/a.ppm", "y/a.ppm"].enumerated().map { folder.write(pnm(seed: $0 * 9), to: "t/\($1)") }

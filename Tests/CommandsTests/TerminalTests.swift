@@ -116,7 +116,7 @@ extension ProgramTests {
     #expect(result.output.hasPrefix("OVERVIEW: "))
   }
 
-  /// Of a command whose results are files, all are written, and failures stay failures, when nobody reads the text.
+  /// All results of a command are written if they are files, and failures stay failures, when nobody reads the text.
   @Test func aPipeThatClosesHidesNoFailureAndLeavesNoFileOut() throws {
     for seed in 0..<3 { folder.write(pnm(width: 140, height: 133, seed: seed), to: "\(seed).ppm") }
     folder.write("no image", to: "broken.ppm")

@@ -10,9 +10,9 @@ import Testing
 /// Every method, class and stage against PyTorch's autograd and the Python package `grad-cam`, on networks with and
 /// without squeeze-excite, with SiLU and ReLU6, symmetric and SAME padding, a dense and a fusion head.
 @Suite struct ActivationMapParityTests {
-  /// Of the largest magnitude of a raw map.
+  /// A share of the largest magnitude of a raw map.
   static let rawTolerance = 1e-4
-  /// Of the package's maps, 0...1, which are stored in half precision.
+  /// A difference of the package's maps, 0...1, which are stored in half precision.
   static let normalizedTolerance = 1e-3
 
   static let layers = (0..<7).map { "stage\($0)" } + ["conv_head"]

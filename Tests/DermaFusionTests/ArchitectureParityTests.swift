@@ -9,10 +9,10 @@ import Testing
 
 /// Feature maps, logits and activation maps of MobileNetV3 and ResNet against PyTorch's in float64.
 @Suite struct ArchitectureParityTests {
-  /// Of the largest magnitude of what is compared.
+  /// A share of the largest magnitude of what is compared.
   static let tolerance = 1e-4
-  /// Of the maps of a network whose values grow to hundreds, where squeeze-excite's gates amplify rounding: the fixtures'
-  /// README says which of its maps float32 cannot hold at all.
+  /// The tolerance of the maps of a network whose values grow to hundreds, where squeeze-excite's gates amplify rounding: the
+  /// fixtures' README says which of its maps float32 cannot hold at all.
   static let illConditioned = (name: "mobilenetv3_large_100", tolerance: 2e-4)
 
   /// Values of a feature map at some places, `[1, channels, height, width]`.

@@ -108,7 +108,7 @@ import Testing
     #expect(throws: expected) { try network(name) }
   }
 
-  /// Of timm's models of these names.
+  /// The facts of timm's models of these names.
   @Test(arguments: [
     ("vit_tiny_patch16_224", 12, 192, [2, 2], "blocks.11.norm1"),
     ("vit_large_patch14_reg4_dinov2", 24, 1024, [2, 2], "blocks.23.norm1"),

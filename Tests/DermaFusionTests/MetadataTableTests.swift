@@ -203,7 +203,7 @@ import Testing
         == 5)
   }
 
-  /// Of long numbers a spreadsheet keeps fifteen digits.
+  /// A spreadsheet keeps fifteen digits of long numbers.
   @Test(arguments: [
     "3.91E+16", "3,91E+16", "39089837499752900", "39089837499752860", "3.9089837499752856e+16",
   ])

@@ -60,7 +60,7 @@ import Testing
     #expect(match(["-"], ["-"]) == ["-"])
   }
 
-  /// Of each two forms the stronger one decides, whichever image or row comes first.
+  /// The stronger of each two forms decides, whichever image or row comes first.
   @Test func aStrongerFormGoesBeforeAWeakerOne() {
     let image = "/w/D/\u{C9}b.jpg"
     let rows = [image, "\u{C9}b.jpg", "\u{C9}b", "D/\u{C9}b.jpg", "\u{E9}B.jpg", "E\u{301}b.jpg"]

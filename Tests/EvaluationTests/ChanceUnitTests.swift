@@ -73,7 +73,7 @@ import Testing
     #expect(width(byPatient) > 1.2 * width(byLesion), "\(byPatient) \(byLesion)")
   }
 
-  /// Of a class with two lesions one in seven resamples has none, of one with four one in fifty.
+  /// One in seven resamples has none of a class with two lesions, one in fifty none of one with four.
   @Test func aNumberThatManyResamplesDoNotDefineHasNoInterval() {
     func interval(lesions: Int) -> ClosedRange<Double>? {
       let others = (0..<60).map { evaluatedImage(.nv, as: $0 % 3 == 0 ? .df : .nv, lesion: "\($0)") }

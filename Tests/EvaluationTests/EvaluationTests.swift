@@ -302,7 +302,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     #expect(interval.upperBound == ExactInterval.ofShare(2.0 / 3, units: 3).upperBound)
   }
 
-  /// Of images of one lesion the exact interval is that of one trial.
+  /// The exact interval of images of one lesion is that of one trial.
   @Test func tooFewLesionsGetExactIntervalsOfShares() {
     let one = (0..<5).map { _ in evaluatedImage(.nv, as: .nv, lesion: "only") }
     let alone = EvaluationSet(one).intervals()

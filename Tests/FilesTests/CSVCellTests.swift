@@ -18,7 +18,7 @@ import Testing
     #expect(CSVCell.text(text) == cell)
   }
 
-  /// Of all texts of up to five of the characters that matter.
+  /// The texts are all of up to five of the characters that matter.
   @Test func noTwoTextsHaveOneCell() {
     let characters = ["'", "=", "-", "1", ";", "\t", "\n", "a"]
     var texts = [""]

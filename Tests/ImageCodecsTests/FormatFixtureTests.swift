@@ -18,13 +18,13 @@ struct FormatFixture: Decodable, CustomTestStringConvertible {
   let file: String
   let width: Int
   let height: Int
-  /// Of the RGB bytes; nil where they need not be equal to the bit.
+  /// The digest of the RGB bytes; nil where they need not be equal to the bit.
   let sha256: String?
   /// A PNG with the pixels, which may differ by the tolerance.
   let expected: String?
   let tolerance: Int?
   let metadata: Patient?
-  /// Of several the one that has these pixels.
+  /// The one of several that has these pixels.
   let frame: Int?
   /// The details of its warnings.
   let details: [String: String]?

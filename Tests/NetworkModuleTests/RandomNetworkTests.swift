@@ -53,7 +53,7 @@ import Testing
 
   /// The greatest difference, relative to the greatest value.
   ///
-  /// - Parameter floor: Of that value.
+  /// - Parameter floor: The least that a value is divided by.
   private static func difference(_ found: [Float], _ expected: [Double], floor: Double = 1e-6) -> Double {
     guard found.count == expected.count else { return .infinity }
     let scale = expected.reduce(floor) { max($0, abs($1)) }

@@ -13,7 +13,7 @@ public struct ReferenceWindows: Sendable {
   /// `[(2 * size - 1)^2, heads]`
   let bias: [Float]
 
-  /// - Parameter bias: Of relative positions, `[(2 * size - 1)^2, heads]`.
+  /// - Parameter bias: That of relative positions, `[(2 * size - 1)^2, heads]`.
   public init(size: Int, shift: Int, bias: [Float]) {
     (self.size, self.shift, self.bias) = (size, shift, bias)
   }
@@ -87,7 +87,7 @@ extension ReferenceMap {
 
   /// Queries and keys, each of `heads` heads side by side with values, turned by pairs of channels half a head apart.
   ///
-  /// - Parameter angles: Of each token, one for each pair of a head.
+  /// - Parameter angles: Those of each token, one for each pair of a head.
   public func rotated(heads: Int, by angles: [[Double]]) -> ReferenceMap {
     var result = self
     let headSize = channels / (3 * heads)

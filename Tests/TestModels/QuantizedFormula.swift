@@ -24,7 +24,7 @@ package struct QuantizedFormula: Decodable {
     package let name: String
     /// `[height, width, channels]` or `[pixels, outputs]`
     package let shape: [Int]
-    /// Of the values, little-endian Float32.
+    /// The digest of the values, little-endian Float32.
     package let sha256: String
     /// The first of the values.
     package let values: [Float]

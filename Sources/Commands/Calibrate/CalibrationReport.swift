@@ -11,7 +11,7 @@ struct CalibrationReport {
   let listedCount: Int
   /// Those of the fit.
   let images: [ModelCalibration.Image]
-  /// Of the last layer's bias, `F16` for instance.
+  /// The type of the last layer's bias, `F16` for instance.
   let biasType: String
   let present: ModelCalibration
   /// With ``CalibrationComparison/fittedParts``.

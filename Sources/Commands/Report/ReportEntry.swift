@@ -63,7 +63,7 @@ extension ReportEntry {
   /// The greatest side of a picture: of the only image, and of each of several.
   private static func side(isSingle: Bool) -> Int { isSingle ? 640 : 400 }
   private static let thumbnailSide = 144
-  /// Of the maps behind the first.
+  /// The side of the maps behind the first.
   private static let smallSide = 240
   /// A quarter of the bytes of a PNG file, and nothing to be seen of it.
   private static let quality = 90

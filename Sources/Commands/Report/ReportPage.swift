@@ -6,7 +6,7 @@ import SystemModule
 struct ReportPage {
   /// The images that are shown, in the order in which they were given.
   let entries: [ReportEntry]
-  /// Of all images, shown or not.
+  /// The summary of all images, shown or not.
   let summary: BatchSummary
   /// Names of images that could not be read, with the reasons.
   let failures: [Sentence]

@@ -5,7 +5,7 @@ import SystemModule
 /// A command's output, in every form.
 protocol Report {
   var json: JSONValue { get }
-  /// Of the text, above the disclaimer.
+  /// The lines of the text, above the disclaimer.
   ///
   /// - Parameter width: characters a line; nil: as many as it takes.
   func lines(width: Int?) -> [String]

@@ -10,7 +10,7 @@ package struct ImageAnswer: Sendable {
   package let classification: Classification
   /// One for each class that the request asks for; empty where it asks for none.
   package let maps: [ActivationMap]
-  /// Of each map, where the request asks for checks; otherwise empty.
+  /// The trust of each map, where the request asks for checks; otherwise empty.
   package let trusts: [MapTrust]
   /// The shares of the metadata, if the request asks for them.
   package let shares: MetadataShares?

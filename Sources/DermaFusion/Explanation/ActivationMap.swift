@@ -90,7 +90,7 @@ public struct ActivationMap: Sendable, Equatable {
 extension ActivationMap {
   /// - Parameters:
   ///   - activations: `[height, width, channels]`
-  ///   - gradient: Of the same shape; nil for a method that uses none.
+  ///   - gradient: A map of the same shape; nil for a method that uses none.
   ///   - geometry: The places that the pixels of the feature map look at; nil: stretched over the input.
   package init(
     classIndex: Int, method: ActivationMapMethod, layer: String, activations: Tensor, gradient: Tensor?,

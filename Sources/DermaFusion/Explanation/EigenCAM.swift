@@ -100,7 +100,7 @@ struct SymmetricMatrix {
 
   /// Dimensions of the space that is searched before the search begins again at the best vector in it.
   private static let dimensions = 24
-  /// Of eigenvalues that differ by one part in a million, the greater is still told.
+  /// Enough to tell the greater of two eigenvalues that differ by one part in a million.
   private static let maximumRestarts = 400
   /// The most by which the matrix may move the vector from a multiple of itself, of its eigenvalue.
   private static let tolerance = 1e-12

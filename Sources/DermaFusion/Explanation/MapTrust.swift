@@ -117,7 +117,7 @@ extension Network {
   ///   - maps: Maps of one layer that this network made of `pixels` and `metadata`.
   ///   - pixels: `[inputSize, inputSize, 3]`, normalised.
   ///   - metadata: as it went in.
-  ///   - probabilities: Of each class, from what a run gives.
+  ///   - probabilities: The probability of each class, from what a run gives.
   ///   - onRun: Is told of each of ``MapTrust/runCount(maps:)`` runs.
   /// - Returns: For each map, in their order, what was found.
   package func trust(
@@ -206,7 +206,7 @@ struct PerturbationCheck {
   /// `[size, size, 3]`, normalised.
   let pixels: [Float]
   let size: Int
-  /// Of an image like ``pixels``, the same number each time.
+  /// The probabilities for an image like ``pixels``, the same number each time.
   let probabilities: ([Float]) throws(DermaFusionError) -> [Double]
 
   /// Equal parts that the image is hidden in.

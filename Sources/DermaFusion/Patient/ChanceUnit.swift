@@ -106,7 +106,7 @@ package struct ChanceUnits: Sendable {
 package struct NameGroups {
   /// The number of different names.
   package let count: Int
-  /// Of each image, the place of its name among all in the order of their bytes.
+  /// For each image, the place of its name among all in the order of their bytes.
   package let ofEach: [Int]
 
   package init(_ names: [String]) {

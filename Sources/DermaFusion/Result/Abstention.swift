@@ -31,9 +31,9 @@ public struct Abstention: Sendable, Equatable {
   /// A model that was fitted to abstain.
   struct Judge {
     let settings: ModelConfiguration.Abstention
-    /// Of the image's features, see ``FeatureDistance``; `nil` when it is not known.
+    /// The distance of the image's features, see ``FeatureDistance``; `nil` when it is not known.
     let distance: Double?
-    /// Of the image's features, see ``DermoscopyProbe``; `nil` for a model that was not fitted for it.
+    /// The score of the image's features, see ``DermoscopyProbe``; `nil` for a model that was not fitted for it.
     let dermoscopyScore: Double?
   }
 
@@ -99,13 +99,13 @@ package enum AbstentionKind: String, Sendable {
 
 /// A kind of limit that a model can have of its own, by its name in `config.json`.
 package enum AbstentionLimit: String, CaseIterable, Sendable {
-  /// Of the measures of an image.
+  /// The limits of an image's measures.
   case quality
-  /// Of the features' distance.
+  /// The limit of the features' distance.
   case distance
-  /// Of the probabilities of the classes in a set.
+  /// The thresholds of the probabilities of a set's classes.
   case conformal
-  /// Of how much an image looks like one that no dermatoscope took.
+  /// The limit of an image's likeness to those that no dermatoscope took.
   case dermoscopy
 }
 

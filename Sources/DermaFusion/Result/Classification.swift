@@ -201,7 +201,7 @@ public struct Computation: Sendable, Equatable {
   /// `float32`, `bfloat16` or `int8`; `nil` where it is not known.
   public let precision: String?
 
-  /// Of a result that was stored before it was told.
+  /// The computation of a result that was stored before it was told.
   static let unknown = Computation(instructionSet: nil, precision: nil)
 
   package init(instructionSet: String?, precision: String?) {

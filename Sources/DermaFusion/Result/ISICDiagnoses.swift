@@ -1,6 +1,6 @@
 /// The ISIC archive's words for classes. `python -m dermafusion_training isic-vocabulary` writes this file.
 enum ISICDiagnoses {
-  /// Of the package isic-metadata, which holds the vocabulary.
+  /// The version of the package isic-metadata, which holds the vocabulary.
   static let version = "4.12.0"
 
   /// The ids that models give a class, best first, and its words in lower case.

@@ -10,9 +10,9 @@ package struct CalibratedModel: Sendable {
 
   private let configuration: JSONValue
   private let weights: [UInt8]
-  /// Of the last layer.
+  /// The last layer's bias.
   private let bias: Addend
-  /// Of the last layer, `[classes][inputs]`.
+  /// The last layer's matrix, `[classes][inputs]`.
   private let matrix: Addend
 
   /// A tensor to which a calibration adds.

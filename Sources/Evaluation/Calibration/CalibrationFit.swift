@@ -90,7 +90,7 @@ private struct LikelihoodObjective {
   let featureScale: Double
   let classCount: Int
   let scale: Double
-  /// Of 1 + p0.
+  /// The bounds of 1 + p0.
   let scaleFactors: ClosedRange<Double>
   let penalties: (scale: Double, bias: Double, change: Double)
   /// True if an image shows the class; the bias and the weights of another one stay.
@@ -165,7 +165,7 @@ extension CalibrationFit {
     let (first, last, count) = (Mathematics.log(0.4), Mathematics.log(2.5), 181)
     return (0..<count).map { Mathematics.exp(first + (last - first) * Double($0) / Double(count - 1)) }
   }()
-  /// Of the negative log-likelihood; a smaller gain is noise on a thousand lesions.
+  /// The gain in negative log-likelihood that is worth a fit; a smaller one is noise on a thousand lesions.
   private static let worthFitting = 0.002
   /// Weight of the mean square of the biases, which keeps them small.
   private static let smallBias = 0.02

@@ -4,7 +4,8 @@ import DermaFusion
 package struct CalibrationMethod {
   /// The model as it is.
   let present: ModelCalibration
-  /// Of an image of melanoma beside others, in a fit that weighs rare classes more; nil for the most likely calibration.
+  /// The weight of an image of melanoma beside others, in a fit that weighs rare classes more; nil for the most likely
+  /// calibration.
   let melanomaWeight: Double?
   /// Rounds a fit to the types that the model stores it in. The limits are fitted to the rounded one.
   let stored: (CalibrationFit) -> CalibrationFit

@@ -15,7 +15,7 @@ package struct CalibrationVerdict: Sendable {
   package let worse: [Metric]
   /// The mean growth of the sets, in classes; nil for a part that leaves them as they are.
   package let growth: Double?
-  /// Of the images.
+  /// The number of units that the images are of.
   let unitCount: Int
 
   /// The most that sets may grow by: a coverage nearer to its goal is easily bought with larger sets.

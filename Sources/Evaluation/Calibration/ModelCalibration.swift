@@ -29,7 +29,7 @@ package struct ModelCalibration: Sendable, Equatable {
     package let unit: ChanceUnit
     package let label: LesionLabel
     package let logits: ClassScores
-    /// Of the features from those of the training; `nil` for a model that was not fitted to abstain.
+    /// The distance of the features from those of the training; `nil` for a model that was not fitted to abstain.
     package let distance: Double?
     /// Why the model abstains whatever the distance is.
     package let otherReasons: [AbstentionReason]

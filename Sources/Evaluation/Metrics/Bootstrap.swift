@@ -7,7 +7,7 @@ package enum Bootstrap {
   package static let resampleCount = 1000
   package static let seed: UInt64 = 2018
   package static let level = 0.95
-  /// Of 100 resamples, at least as many must define a number for it to get an interval. A class with one or two
+  /// At least as many of 100 resamples must define a number for it to get an interval. A class with one or two
   /// lesions is missing from more.
   package static let definedPercent = 95
 

@@ -71,13 +71,13 @@ package struct EvaluationReport: Sendable {
 
   package let set: EvaluationSet
   package let overall: Measurement
-  /// Of the images that ``EvaluatedImage/Weights/validation`` counts, by these weights; nil where the list has none.
+  /// The figures of the images that ``EvaluatedImage/Weights/validation`` counts, by these weights; nil where the list has none.
   package let validation: Measurement?
   /// Without the images that the model has seen; nil if it has seen none or all.
   package let unseen: Measurement?
   /// Images of weight 0, which count in no other figure.
   package let weightlessCount: Int
-  /// Of ``Metric/abstention``.
+  /// The values of ``Metric/abstention``.
   package let abstention: [Metric: Double]
   /// Groups with images, in an order that does not depend on that of the images; every source, even without images.
   /// Confirmation only where the images tell it.

@@ -80,7 +80,7 @@ package struct EvaluationSet: Sendable {
   package let labels: Labels
   let labelIndices: [Int]
   let predictions: [Int]
-  /// Of each image, above 0.
+  /// The weight of each image, above 0.
   let imageWeights: [Double]
   /// Images and labels whose probability is above a half.
   let overHalf: [(image: Int, label: Int)]
@@ -227,7 +227,7 @@ package struct EvaluationSet: Sendable {
     }
   }
 
-  /// Of each image.
+  /// The unit of each image.
   package var units: [ChanceUnit] { images.map(\.unit) }
 
   private var ones: [Int] { [Int](repeating: 1, count: images.count) }

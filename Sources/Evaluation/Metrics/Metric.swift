@@ -46,7 +46,7 @@ package struct Metric: Sendable {
   package let need: Need
   package let subject: Subject
   let compute: @Sendable (Tally) -> Double?
-  /// Of a share of images, whether an image of the set is among those of which it is a share; `nil` for other numbers.
+  /// True, of a share of images, if an image of the set is among those that it is a share of; `nil` for other numbers.
   private(set) var isCounted: (@Sendable (EvaluationSet, Int) -> Bool)?
 
   init(

@@ -72,7 +72,7 @@ package struct ModelComparison: Sendable {
   package struct Measurement: Sendable {
     package let imageCount: Int
     package let lesionCount: Int
-    /// Of each image.
+    /// The unit of each image.
     package let units: [ChanceUnit]
     /// Classes without an image; means over classes leave them out.
     package let absentClasses: [LesionLabel]
@@ -87,7 +87,7 @@ package struct ModelComparison: Sendable {
 
   /// At least one.
   package let images: [Image]
-  /// Of each class, in their order.
+  /// The changes of each class, in their order.
   package let changes: [Change]
   /// `nil` without an image that has a label.
   package let measurement: Measurement?

@@ -5,7 +5,7 @@ import DermaFusion
 struct Tally {
   let set: EvaluationSet
   let weights: [Double]
-  /// Of all weights, above 0.
+  /// The sum of all weights, above 0.
   let total: Double
   /// The number of times that each class (row) was predicted as each (column).
   let confusion: [[Double]]
@@ -15,7 +15,7 @@ struct Tally {
   /// For each class the count of probabilities above a half, and of those that were right.
   let predictedAboveHalf: [Double]
   let foundAboveHalf: [Double]
-  /// Of each class against the rest, the area under the ROC curve.
+  /// For each class against the rest, the area under the ROC curve.
   let areas: [Double?]
   /// And the average precision.
   let averagePrecisions: [Double?]

@@ -10,11 +10,11 @@ package struct ParityFixtures: Sendable {
   static let activationTolerance = 1e-3
   static let logitTolerance = 1e-3
   static let probabilityTolerance = 1e-4
-  /// Of the distance itself.
+  /// A share of the distance itself.
   static let distanceTolerance = 1e-4
-  /// Of a score whose limit lies near 0.
+  /// A difference of a score whose limit lies near 0.
   static let dermoscopyTolerance = 1e-3
-  /// Of a map's largest magnitude.
+  /// A share of a map's largest magnitude.
   static let mapTolerance = 1e-4
 
   let manifest: ParityManifest

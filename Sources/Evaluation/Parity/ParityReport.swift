@@ -20,7 +20,7 @@ package struct ParityReport: Sendable, Equatable {
     package let tolerance: Double?
     /// Arrays, vectors or refusals that were compared.
     package var comparisons = 0
-    /// Of these, those that depart.
+    /// Those of them that depart.
     package var departures = 0
     /// Largest absolute difference seen, where differences are numbers.
     package var greatestDifference = 0.0

@@ -135,21 +135,21 @@ extension ModelConfiguration {
   package struct Abstention: Sendable, Equatable {
     /// The limits of an image's measures for it to be judged.
     package struct Quality: Sendable, Equatable {
-      /// Of mean luma, 0...255.
+      /// A limit of mean luma, 0...255.
       package let minimumBrightness: Double
-      /// Of mean luma, 0...255.
+      /// A limit of mean luma, 0...255.
       package let maximumBrightness: Double
-      /// Of the deviation of the means of blocks, in levels.
+      /// A limit of the deviation of the means of blocks, in levels.
       package let minimumContrast: Double
-      /// Of fine against coarse second differences.
+      /// A limit of fine against coarse second differences.
       package let minimumSharpness: Double
-      /// Of the share of variance between blocks, 0...1.
+      /// A limit of the share of variance between blocks, 0...1.
       package let minimumStructure: Double
-      /// Of the share of pixels greener than red, 0...1; nil: any.
+      /// A limit of the share of pixels greener than red, 0...1; nil: any.
       package let maximumGreen: Double?
-      /// Of the colours that pixels of equal luma have; nil: any.
+      /// A limit of the variety of colours among pixels of equal luma; nil: any.
       package let minimumColorVariety: Double?
-      /// Of the distance from a picture with red and blue exchanged; nil: any.
+      /// A limit of the distance from a picture with red and blue exchanged; nil: any.
       package let minimumWarmth: Double?
 
       /// Limits that need no fitting, far outside of what was measured in 223 photographs through dermatoscopes: a

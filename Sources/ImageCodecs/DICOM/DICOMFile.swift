@@ -160,7 +160,7 @@ struct DICOMFile {
     ByteReader(bytes).integer16(at: element.value.lowerBound) ?? 0
   }
 
-  /// Of a text with a backslash between its numbers; none where one of them is no number.
+  /// The numbers of a text with a backslash between them; none where one of them is no number.
   private func numbers(_ element: DICOMElement) -> [Double] {
     let words = text(element).split(separator: "\\", omittingEmptySubsequences: false)
     let numbers = words.compactMap { word in Double(String(word.filter { $0 != " " })) }
@@ -191,7 +191,7 @@ struct DICOMHeading {
     }
   }
 
-  /// Of a file that begins so; nil where its first group is not whole.
+  /// The heading of a file that begins so; nil where its first group is not whole.
   init?(ofStart start: UnsafeRawBufferPointer) {
     guard
       let heading = try? DICOMHeading(

@@ -2,7 +2,8 @@ import SystemModule
 
 /// The boxes of a HEIF or AVIF file, as far as they are needed before libheif sees it: its brand, and the largest image in it.
 struct HEIFFile {
-  /// Of the image with the most pixels: the image itself, since its tiles, its thumbnails and its transparency are no larger.
+  /// The width of the image with the most pixels: the image itself, since its tiles, its thumbnails and its transparency are no
+  /// larger.
   let width: Int
   let height: Int
   /// True if it is an AVIF of 8 bits whose colours are stored for every second pixel and row.

@@ -3,7 +3,7 @@ struct HEIFItems {
   private var primary: Int?
   /// The items that are pictures of their own, besides the primary: neither hidden nor made for another item.
   private var pictures: Set<Int> = []
-  /// Of the primary item; of files that do not say which it is, all.
+  /// The profile of the primary item; of files that do not say which it is, all.
   private var profile: String?
   /// Pictures of a film.
   private var frameCount = 0

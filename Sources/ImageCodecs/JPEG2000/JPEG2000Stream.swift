@@ -9,7 +9,7 @@ struct JPEG2000Stream {
   let bytes: UnsafeRawBufferPointer
   let width: Int
   let height: Int
-  /// Of each component.
+  /// The precision of each component.
   let precisions: [Int]
   /// True if a component is signed, or has fewer samples than the image has pixels.
   let isUnusual: Bool

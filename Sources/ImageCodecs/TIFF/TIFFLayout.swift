@@ -57,7 +57,7 @@ struct TIFFLayout {
 
   private var partTag: Int { isTiled ? 324 : 273 }
 
-  /// Of the samples, those that the colour is made of; they come first.
+  /// The number of samples that the colour is made of; they come first.
   var usedSamples: Int {
     switch color {
     case .grey, .palette: 1

@@ -142,7 +142,7 @@ package struct NetworkBuilder {
   /// A convolution over all channels.
   ///
   /// - Parameters:
-  ///   - name: Of the weight.
+  ///   - name: The weight's.
   ///   - padding: Nil: as the model's configuration says.
   ///   - norm: The batch norm after it, or nil.
   ///   - bias: True if the layer has one of its own.
@@ -279,7 +279,7 @@ package struct NetworkBuilder {
 
   /// The mean of each channel.
   ///
-  /// - Parameter rows: Of these pixels or tokens; nil: of all.
+  /// - Parameter rows: The pixels or tokens; nil: all of them.
   package mutating func mean(_ x: Value, rows: Range<Int>? = nil) -> Value {
     list.insert(Mean(rows: rows), [x])
   }

@@ -10,11 +10,11 @@ struct Step: Sendable {
 
 /// The places of all values of a run in its arena. A value lives from the step that makes it to the last that reads it.
 struct NetworkPlan: Sendable {
-  /// Of each value that is left, in floats from the start of the arena.
+  /// The place of each value that is left, in floats from the start of the arena.
   let offsets: [Int]
   /// As long as the values; those that are not left have the image's.
   let layouts: [Layout]
-  /// Of each step.
+  /// The place of each step's scratch memory.
   let scratch: [Int]
   /// Floats in the arena.
   let count: Int

@@ -15,7 +15,7 @@ struct Segment {
   private let goal: Value
   private var links: [Link] = []
   private var values: [Value: Between] = [:]
-  /// Of all that, what one operation at a time works in; it comes last.
+  /// The part of it that one operation at a time works in; it comes last.
   private let operationScratch: Int
 
   /// An operation with its gradient.

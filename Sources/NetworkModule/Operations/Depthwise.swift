@@ -127,7 +127,7 @@ final class DepthwiseGradient: OperationGradient {
   private let forward: ExpandedDepthwise
   private let depthwise: DepthwiseConvolution2DGradient
   private let expansion: Convolution2DGradient?
-  /// Of the expanded tensor.
+  /// The layout of the expanded tensor.
   private let expanded: Layout
 
   /// Packs the weights for the backward pass.

@@ -97,7 +97,7 @@ final class SqueezeExciteGate: PreparedOperation {
   }
 }
 
-/// Of a gate whose output is a map.
+/// The gradient of a gate whose output is a map.
 private final class SqueezeExciteGateGradient: OperationGradient {
   private let layer: SqueezeExcite
   private let gradient: SqueezeExciteGradient

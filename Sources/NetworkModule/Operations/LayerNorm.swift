@@ -58,7 +58,7 @@ private final class PreparedLayerNorm: PreparedOperation, OperationGradient {
     normalize(inputs[0].map, into: output.map, pool: run.pool)
   }
 
-  /// - Parameter gradient: Of the norm's output, for that of its input.
+  /// - Parameter gradient: That of the norm's output, for that of its input.
   private func normalize(
     _ input: FeatureMap, gradient: FeatureMap? = nil, into output: FeatureMap, pool: ThreadPool
   ) {

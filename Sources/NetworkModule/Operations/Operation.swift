@@ -120,7 +120,7 @@ package struct InputGradient {
   ///
   /// - Parameters:
   ///   - state: As many floats as the input has, where only the argument of its activation is kept.
-  ///   - layout: Of the input.
+  ///   - layout: The input's.
   func activated(
     state: UnsafeMutablePointer<Float>, _ layout: Layout, kernels: KernelSet, pool: ThreadPool
   ) -> FeatureMap {
@@ -243,7 +243,7 @@ struct Product: Sendable, Equatable {
     let epsilon: Double?
   }
 
-  /// - Parameter weights: Of each output.
+  /// - Parameter weights: The number for each output.
   func parameterCount(weights: Int) -> Int {
     channels * (weights + (hasBias ? 1 : 0) + (norm.map { $0.epsilon == nil ? 1 : 2 } ?? 0))
   }

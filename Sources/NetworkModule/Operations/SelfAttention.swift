@@ -99,7 +99,7 @@ extension SelfAttention.Windows {
     }
   }
 
-  /// Of each kind, `[heads, size * size, size * size]`: the positions' biases, and -100 between parts that were apart.
+  /// For each kind of window, `[heads, size * size, size * size]`: the positions' biases, and -100 between parts that were apart.
   ///
   /// - Parameter table: `[(2 * size - 1)^2, heads]`
   fileprivate func biases(_ table: [Float], headCount: Int) -> [[Float]] {

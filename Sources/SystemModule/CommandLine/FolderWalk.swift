@@ -16,7 +16,7 @@ import CLibrary
   package private(set) var paths: [String] = []
   /// The paths that could not be looked at, in the order in which they were met.
   package private(set) var failures: [DermaFusionError] = []
-  /// Of the files that were passed over and counted, how many are of each kind, and the first that was met.
+  /// The number of files of each kind that were passed over and counted, and the first that was met.
   package private(set) var counts: [String: (count: Int, first: String)] = [:]
   private let byName: (String) -> Choice?
   private let byContent: (_ name: String, _ path: UnsafePointer<CChar>) -> Choice

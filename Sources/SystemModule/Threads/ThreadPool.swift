@@ -14,7 +14,7 @@ package final class ThreadPool: Sendable {
   private let isBusy = Atomic<Bool>(false)
   /// The threads that are in ``withoutSharing(_:)``, with the number of its calls that each is in.
   private let solo = Locked<[UInt: Int]>([:])
-  /// Of all threads. Looking at the table costs a lock.
+  /// The calls that all threads are in. Looking at the table costs a lock.
   private let soloCount = Atomic<Int>(0)
 
   /// - Parameter threadCount: at least 1.

@@ -20,7 +20,7 @@ package struct Convolution2D: Sendable {
 
     /// The fastest one.
     ///
-    /// - Parameter output: Of a convolution in groups, whose transforms small maps do not pay for.
+    /// - Parameter output: The shape from a convolution in groups, whose transforms small maps do not pay for.
     package static func best(
       for window: Window, isImage: Bool = false, inGroups output: FeatureShape? = nil
     ) -> Algorithm {

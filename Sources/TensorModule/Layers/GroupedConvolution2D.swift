@@ -157,15 +157,15 @@ package struct GroupedConvolution2DGradient: Sendable {
 
 /// The cut of a grouped convolution's channels into blocks, each of one group, or of several that lie side by side in a vector.
 struct GroupCut: Sendable {
-  /// Of a group.
+  /// The inputs of a group.
   let groupInputs: Int
   let groupOutputs: Int
   let blockCount: Int
-  /// Of a block.
+  /// The inputs of a block.
   let inputs: Int
   let outputs: Int
 
-  /// - Parameter inputs: Of all groups, as are the outputs.
+  /// - Parameter inputs: Those of all groups, as are the outputs.
   init(groups: Int, inputs: Int, outputs: Int, kernels: KernelSet) {
     precondition(
       inputs.isMultiple(of: groups) && outputs.isMultiple(of: groups),
@@ -192,7 +192,7 @@ private struct GroupBlocks: Sendable {
   private let paddedOutputs: Int
 
   /// - Parameters:
-  ///   - bias: Of all groups.
+  ///   - bias: That of all groups.
   ///   - value: The weight of an output of all, an input of its group, and a tap.
   init(
     _ cut: GroupCut, taps: Int, bias: [Float]?, kernels: KernelSet,

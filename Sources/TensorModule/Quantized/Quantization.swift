@@ -88,7 +88,7 @@ package struct QuantizedWeight: Sendable, Equatable {
   /// The bias as a number of steps of the sums, less what the input's zero point adds to them:
   /// `round(bias / (input.scale * scale)) - zeroPoint * sum of the levels`, computed in Double, halves to the even number.
   ///
-  /// - Parameter largestLevel: Of the input, in magnitude.
+  /// - Parameter largestLevel: The input's, in magnitude.
   /// - Returns: nil where a sum could leave the integers up to `limit`, in magnitude, which no network that works does.
   package func integerBias(of input: Quantization, largestLevel: Int = 255, limit: Double) -> [Int32]? {
     var biases: [Int32] = []

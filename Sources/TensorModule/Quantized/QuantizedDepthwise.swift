@@ -9,7 +9,7 @@ package import SystemModule
 package struct QuantizedDepthwise: Sendable {
   /// The 1x1 convolution before, or nil; with ReLU6 its matrix makes levels of `input`.
   package let expansion: Convolution2D?
-  /// Of levels by levels.
+  /// The convolution of levels by levels.
   private let depthwise: DepthwiseConvolution2D
   /// For each channel, padded, what a step of the sums stands for; with ReLU6, of levels of the next layer.
   private let scales: AlignedBuffer

@@ -165,7 +165,7 @@ extension Activation {
 }
 
 extension ActivationFunction {
-  /// Of those without fused products.
+  /// Applies the function without fused products.
   @inline(__always)
   static func applyExactly<let count: Int>(_ x: inout InlineArray<count, Vector>) {
     for i in 0..<count { x[i] = apply(x[i]) }
