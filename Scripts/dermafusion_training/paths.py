@@ -1,4 +1,4 @@
-"""Where the repository keeps what the scripts read and write."""
+"""Places in the repository that the scripts read and write."""
 
 from pathlib import Path
 

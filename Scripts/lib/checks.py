@@ -1,4 +1,4 @@
-"""What the checks in Python share: the folders of the repository, the program and its runs, what was found."""
+"""The common part of the checks in Python: the folders of the repository, the program and its runs, what was found."""
 
 import argparse
 import importlib.util
@@ -12,7 +12,7 @@ IMAGES = ROOT / "ParityFixtures/images"
 LIBRARY = ROOT / "Scripts/lib"
 PHOTOGRAPHS = Path(os.environ.get("DERMAFUSION_PHOTOGRAPHS", ROOT.parent / "shared/data/ham10000/full600x450"))
 
-# What read_options found: the program, the model's folder, and the options of the check.
+# The result of read_options: the program, the model's folder, and the options of the check.
 options = argparse.Namespace()
 # The names of the checks that did not hold.
 problems = []
@@ -72,7 +72,7 @@ def read_options(document, *more, model="the model's folder"):
 
 
 def environment(**more):
-    """What the program finds around it: nothing of the person's own settings."""
+    """The program's environment: nothing of the person's own settings."""
     return {"PATH": "/usr/bin:/bin:/sbin:/usr/sbin", "DERMAFUSION_MODEL": options.model, **more}
 
 

@@ -1,4 +1,4 @@
-"""What the checks of the contract share: what answers of the built program must be."""
+"""The common part of the checks of the contract: what answers of the built program must be."""
 
 import functools
 import json
@@ -58,7 +58,7 @@ def plain(text):
 
 
 def npy_start(data):
-    """Where the values of a NumPy array begin."""
+    """The offset at which the values of a NumPy array begin."""
     return 10 + struct.unpack("<H", data[8:10])[0]
 
 

@@ -1,4 +1,4 @@
-"""What outsiders rely on besides the first commands: formats, folders, tables, colours, comparing and calibrating."""
+"""The contract besides the first commands: formats, folders, tables, colours, comparing and calibrating."""
 
 import hashlib
 import json

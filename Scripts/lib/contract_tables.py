@@ -29,7 +29,7 @@ def tables_of_patients(photograph, folder):
 
 
 def own_table(photograph, folder):
-    """What classify writes is metadata, with all names apart, and no labels."""
+    """The output of classify is metadata, with all names apart, and no labels."""
     images = folder / "own"
     images.mkdir()
     names = ["patient.Smith", "patient.Jones", "a.b.jpg", "1.2.840.5", "=x.jpg", "'=x.jpg", "q .jpg", "q.jpg"]

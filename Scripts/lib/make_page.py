@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "Sources" / "BrowserPage"
-# What a page may hold besides the model.
+# The files that a page may hold besides the model.
 SIZE_LIMIT = 1_500_000
 NO_HASH = "0" * 64
 ICON_SIDES = (192, 512)
@@ -59,7 +59,7 @@ def palette_styles(palette: dict) -> str:
 
 
 def figures(folder: Path) -> dict | None:
-    """What the model's folder says of its figures; None where it says nothing.
+    """The figures that the model's folder states; None where it states none.
 
     The values are those of the model card: `calibrated` in training/figures.json, where the calibration never saw the
     lesions that it is judged on. The intervals, as in the card, are of the stored calibration: training/evaluation.json, as

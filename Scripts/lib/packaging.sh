@@ -43,7 +43,7 @@ find_portable_flags() {
   # glibc has since 2.36 only.
   portable_flags+=(-Xswiftc "-L$archives" -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
     -Xlinker -lz -Xlinker -lm)
-  # What the linker takes, for Scripts/checks/notices. It stays where nothing has to be linked anew.
+  # The linker's input, for Scripts/checks/notices. It stays where nothing has to be linked anew.
   link_map=$root/.build/link-map
   portable_flags+=(-Xlinker "-Map=$link_map")
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the other scripts share: finding Swift, and libpng's and libjpeg-turbo's development files.
+# The common part of the other scripts: finding Swift, and libpng's and libjpeg-turbo's development files.
 # All messages go to standard error; standard output is the program's.
 
 unset CDPATH # with it, cd goes elsewhere and prints where
@@ -54,7 +54,7 @@ find_swift() {
   fail "Swift 6.2 or newer is needed and was not found; see https://www.swift.org/install"
 }
 
-# Whether a C program that uses both libraries compiles and links.
+# True if a C program that uses both libraries compiles and links.
 libraries_are_there() {
   local compiler flags=""
   compiler=$(command -v clang || command -v cc || true)
@@ -197,7 +197,7 @@ build() {
   rm -rf "$folder"
 }
 
-# Whether the program is newer than everything it is made from.
+# True if the program is newer than everything it is made from.
 is_built() {
   local program=$root/.build/release/dermafusion
   [ -x "$program" ] \

@@ -13,7 +13,7 @@ def of_pytest(path):
 
 
 def of_swift_testing(path):
-    """Of the tests with arguments: the sum of their cases. The others begin all at once: their times tell nothing."""
+    """Times of the tests with arguments, the sums of their cases. Others begin at once: their times tell nothing."""
     seconds = Counter()
     for line in path.read_text().splitlines():
         event = json.loads(line)["payload"]

@@ -127,7 +127,7 @@ CASES = [
     case("a name is not cut for a row", ("patient.Smith", "1.2.840.5"), "image_id,age\npatient,5\n1.2.840,6\n",
          REFUSED, "no row"),
     case("a point in a name", ("a.b.jpg", "a.c.jpg"), "image_id,age\na.b,5\na,6\n", {"a.b.jpg": 5}, "no row"),
-    # How the text is written.
+    # The form of the text.
     case("sep=;", "a.jpg", "sep=;\r\nimage_id;age\r\na;5,5\r\n", 5.5),
     case("sep=; as a spreadsheet's row", "a.jpg", '"sep=;";\nimage_id;age\na;5\n', 5),
     case("UTF-16", "ü.jpg", "image_id,age\r\nü,5\r\n", 5, encoding="utf-16"),

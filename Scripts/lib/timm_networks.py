@@ -74,7 +74,7 @@ class Network:
             return self.model(self.input(photograph)[None])[0].numpy()
 
     def features(self, photograph):
-        """What the last layer takes; of MobileNetV3 the means of the last feature map."""
+        """The last layer's input; of MobileNetV3 the means of the last feature map."""
         with torch.inference_mode():
             last = self.model.forward_features(self.input(photograph)[None])
             if type(self.model).__name__ == "MobileNetV3" and hasattr(self.model.conv_head.bias, "shape"):

@@ -121,7 +121,7 @@ def timed_command(folder: Path, model: str, workers: int) -> tuple[float, float]
 
 
 def measured(engine: str, folder: Path, options: argparse.Namespace) -> tuple[Use, float, str]:
-    """What the job took, the seconds until the engine had started, and the memory of the largest worker."""
+    """The seconds of the job, those until the engine had started, and the memory of the largest worker."""
     environment = {
         **os.environ,
         MARK: str(os.getpid()),

@@ -28,7 +28,7 @@ POINTS = {"at_0.10": "0.10", "at_0.30": "0.30", "at_95_sensitivity": "{:.3f}, of
 
 
 class Folder:
-    """What a model folder's training holds."""
+    """The files of a model folder's training."""
 
     def __init__(self, path):
         self.version = json.loads((path / "config.json").read_text())["version"]
@@ -135,7 +135,7 @@ def abstention_tables(folder, before):
 
 
 def dermoscopy_table(report):
-    """What the probe of pictures without a dermatoscope refuses of photographs kept aside, and of a source left out."""
+    """Shares of photographs kept aside, and of a source left out, that the probe of close-ups refuses."""
     rows = []
     for source, name in [("close-ups", "close-ups without a dermatoscope"), *NAMES.items()]:
         if source in report["validation"]:

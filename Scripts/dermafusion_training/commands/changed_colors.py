@@ -31,7 +31,7 @@ def blended(pixels, color, share):
     return (1 - share) * pixels + share * np.array(color)
 
 
-# Of float64 [H, W, 3], 0...255.
+# Changes of float64 [H, W, 3], 0...255.
 CHANGES = {
     "in their own colours": lambda p: p,
     "grey": grey,

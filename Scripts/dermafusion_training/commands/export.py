@@ -91,7 +91,7 @@ def parse_options():
     parser.add_argument("--rounding", choices=["round", "truncate", "none"], default="round")
     parser.add_argument("--card", type=Path, help="a model card to use as README.md")
     options = parser.parse_args()
-    # What dermafusion refuses to load is better refused here.
+    # A model that dermafusion refuses to load is better refused here.
     ranges = {"image_size": (32, 2048), "temperature": (0.001, 1000), "constancy_p": (1, 100), "crop_pct": (0.1, 1)}
     for name, (low, high) in ranges.items():
         value = getattr(options, name)

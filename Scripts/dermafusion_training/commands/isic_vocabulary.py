@@ -45,7 +45,7 @@ LOOKUP = """
   /// - Parameter word: in lower case.
   static func ids(ofWord word: String) -> [String] { classes.first { $0.words.contains(word) }?.ids ?? [] }
 """.strip("\n").split("\n")
-# What the archive and its challenges called them before.
+# Earlier names of them in the archive and its challenges.
 EARLIER = {
     ("mel",): ("melanoma",),
     ("akiec", "ak"): ("actinic keratosis", "ak"),

@@ -24,7 +24,7 @@ def parse_fold(text):
 
 
 def add_sample_options(parser):
-    """What is drawn, and how the views are made."""
+    """Options of the samples and of their views."""
     parser.add_argument(
         "--class-power",
         type=float,

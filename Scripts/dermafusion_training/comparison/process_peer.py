@@ -1,4 +1,4 @@
-"""What process.py times dermafusion against: an image classified by ONNX Runtime, Pillow and numpy.
+"""The peer of dermafusion in process.py: an image classified by ONNX Runtime, Pillow and numpy.
 
     python -m dermafusion_training.comparison.process_peer classify MODEL NETWORK.onnx THREADS IMAGE
     python -m dermafusion_training.comparison.process_peer preprocess MODEL IMAGE...

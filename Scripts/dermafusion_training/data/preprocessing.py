@@ -61,7 +61,7 @@ def reduce_to_square(decoded, preprocessing):
 
 
 def timm_resized(decoded, preprocessing, size):
-    """What timm's evaluation makes of uint8 [H, W, 3], before it normalises: uint8 [size, size, 3].
+    """The output of timm's evaluation for uint8 [H, W, 3], before it normalises: uint8 [size, size, 3].
 
     The shorter side, both sides or the longer side are resized to floor(size / crop_pct); then the centre is cut out,
     and what is missing has the mean colour (`transforms_imagenet_eval`).

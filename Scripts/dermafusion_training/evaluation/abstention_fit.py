@@ -177,7 +177,7 @@ def area_under_roc(positives, negatives):
 
 
 def drawn_for_space(records, training):
-    """Of the photographs that the model was trained on, PER_CLASS of each class and source.
+    """PER_CLASS photographs of each class and source, among those that the model was trained on.
 
     Evenly by source: a camera that is rare in the training must not count as unusual.
     """

@@ -10,7 +10,7 @@ WORTH_FITTING = 0.002  # of negative log-likelihood; less is noise on a thousand
 EVENNESS = 0.5  # 0: every photograph weighs the same; 1: every class does
 MISSED_MELANOMA = 2.0  # weight of a melanoma beside other lesions, unless another is asked for
 SMALL_BIAS = 0.02  # weight of the biases' mean square
-# Of the most likely fit, beside the sum of the negative log-likelihoods: of the biases' squares and of that of the
+# Penalties beside the sum of the negative log-likelihoods: on the biases' squares and on the square of the
 # relative change of the scale.
 BIAS_PENALTY, SCALE_PENALTY = 10.0, 40.0
 FOLDS = 5
@@ -29,7 +29,7 @@ def fit_temperature(logits, labels):
 
 
 def fit_bias(logits, labels, melanoma=MELANOMA, melanoma_weight=MISSED_MELANOMA):
-    """What to add to each class's logit, float64 [classes]; 0 for a class that no photograph shows.
+    """The bias of each class's logit, float64 [classes]; 0 for a class that no photograph shows.
 
     The least negative log-likelihood, in which a class weighs less than its photographs are many (EVENNESS) so that the
     rare ones are not given up for it, and a melanoma weighs `melanoma_weight` times as much, because a missed one costs

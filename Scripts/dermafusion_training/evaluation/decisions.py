@@ -1,4 +1,4 @@
-"""What decisions on probabilities are worth: by class shares, by melanoma's probability, by the risk."""
+"""Figures of decisions on probabilities: by class shares, by melanoma's probability, by the risk."""
 
 import numpy as np
 from sklearn.metrics import roc_auc_score, roc_curve
@@ -41,7 +41,7 @@ def melanoma_points(probabilities, labels):
 
 
 def risk_shares(probabilities, labels):
-    """Of melanomas the share at low risk, and of what is neither malignant nor before it the share at more than low."""
+    """The share of melanomas at low risk, and of lesions neither malignant nor before it at more than low."""
     high = probabilities[:, MALIGNANT].max(axis=1) >= HIGH
     low = ~(high | (probabilities[:, MALIGNANT_OR_BEFORE].max(axis=1) >= MODERATE))
     harmless = ~np.isin(labels, MALIGNANT_OR_BEFORE)

@@ -1,4 +1,4 @@
-"""What a model makes of preprocessed photographs: pooled features, and logits with or without metadata."""
+"""Outputs of a model for preprocessed photographs: pooled features, and logits with or without metadata."""
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ def shrink_and_enlarge(image, size):
 
 
 def pooled_features(config, model, images, shrink_to=None, stage=None):
-    """What the head takes, float32 [N, C], or the means of the map at the end of a stage, of constancy-stage images."""
+    """The head's input, float32 [N, C], or the means of the map at the end of a stage, of constancy-stage images."""
     pooled = []
     for start in range(0, len(images), BATCH):
         batch = images[start : start + BATCH]

@@ -1,4 +1,4 @@
-"""What more photographs bring, and what each source: a linear classifier on features that saw no skin.
+"""The gain by more photographs, and by each source: a linear classifier on features that saw no skin.
 
 It is fitted on a part of the lesions, on all, and on all but those of one source.
 

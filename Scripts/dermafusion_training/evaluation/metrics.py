@@ -69,7 +69,7 @@ def melanoma_sensitivity_at_90_specificity(probabilities, labels):
     """None without both a melanoma and something else."""
     if not 0 < (labels == MELANOMA).sum() < len(labels):
         return None
-    # Of points on one line the default keeps the ends, and the one at 10 % may lie between.
+    # The default keeps the ends of points on one line, and the one at 10 % may lie between.
     false_positive_rate, true_positive_rate, _ = roc_curve(
         labels == MELANOMA, probabilities[:, MELANOMA], drop_intermediate=False
     )

@@ -105,7 +105,7 @@ def judge(model, records, pooled, blurred, melanoma_weight=MISSED_MELANOMA):
 
 
 def earlier_bias(folder, config):
-    """What an earlier calibration added to the bias of each class, float64 [classes]; 0 for a model without one."""
+    """The bias that an earlier calibration added to each class, float64 [classes]; 0 for a model without one."""
     if "validation" not in config["training"]:
         return np.zeros(len(CLASSES))
     bias = json.loads((folder / "training" / "figures.json").read_text())["bias"]

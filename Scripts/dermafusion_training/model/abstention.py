@@ -39,7 +39,7 @@ def without_plane(means):
 
 
 def color_variety(pixels, luma, block_sums):
-    """How many colours pixels int64 [H, W, 3] of equal luma have, at least 0.
+    """The number of colours that pixels int64 [H, W, 3] of equal luma have, at least 0.
 
     0 where luma tells the colour, as in grey, one channel, sepia and any tint; small in washed-out pictures. It is the
     mean square by which red - green and green - blue differ among pixels of equal luma, over mean luma and over the
@@ -68,7 +68,7 @@ def color_variety(pixels, luma, block_sums):
 
 
 def warmth(block_sums):
-    """How far an image is from one with red and blue exchanged, about -5...5, by its blocks' sums int64 [B, B, 3].
+    """The distance of an image from one with red and blue exchanged, about -5...5, by its blocks' sums int64 [B, B, 3].
 
     Positive where the middle third is redder than blue and its blue has more contrast than its red, because melanin
     absorbs blue most. Pen marks are blue too, but lie around the lesion.
@@ -168,7 +168,7 @@ def distances(features, means, whitening):
 
 
 def dermoscopy_scores(means, weights):
-    """How much pictures look like those that no dermatoscope took, float64 [N], by the means [N, C] of the last maps of
+    """Likeness of pictures to those that no dermatoscope took, float64 [N], by the means [N, C] of the last maps of
     the stages that `abstention.dermoscopy` names, one stage after the other, and the tensor's weights [C]."""
     return means.astype(np.float64) @ weights.astype(np.float64)
 

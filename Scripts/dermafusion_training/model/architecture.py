@@ -61,7 +61,7 @@ def timm():
 
 
 def padding_of(name, padding=None):
-    """How an architecture pads. Raises ValueError for an unknown name or a padding that it does not have.
+    """The padding of an architecture. Raises ValueError for an unknown name or a padding that it does not have.
 
     efficientnet_lite means TensorFlow's with or without tf_, unless `padding` says otherwise; timm's own is symmetric.
     """

@@ -45,7 +45,7 @@ WRAPPERS = ("state_dict", "model_state_dict", "model")
 INNER = (*WRAPPERS, "module", "shadow", "ema_model", "ema_state_dict", "weights")  # inside an average
 AVERAGE_PREFIXES = ("ema_model.", "model_ema.", "ema.")
 PREFIXES = ("module.", "model.", "_orig_mod.", *AVERAGE_PREFIXES)
-# Of batch norms, and of Swin's windows in files of older versions of timm.
+# Tensors of batch norms, and of Swin's windows in files of older versions of timm.
 NO_PARAMETERS = (".num_batches_tracked", ".relative_position_index", ".attn_mask")
 COUNTERS = ("n_averaged", "num_updates", "updates", "steps", "decay")  # beside the weights of an average
 
@@ -67,7 +67,7 @@ class Checkpoint:
     take: str | None = None  # the key or prefix of the weights that are meant, until it is found
 
     def description(self):
-        """What was taken and what was not, as one line."""
+        """A line on the parts that were taken and those that were not."""
         source = ".".join(self.taken_from) or "the state dict"
         prefixes = f", without the prefix {''.join(self.prefixes)}" if self.prefixes else ""
         ignored = f"; ignored: {', '.join(self.ignored)}" if self.ignored else ""
@@ -92,7 +92,7 @@ class Checkpoint:
         )
 
     def network_arguments(self):
-        """What timm's create_model was told besides the name, by the configuration or by timm's train.py."""
+        """Arguments of timm's create_model besides the name, by the configuration or by timm's train.py."""
         arguments = self.arguments
         more = arguments.get("model_kwargs")
         told = {"global_pool": arguments.get("gp"), "bn_eps": arguments.get("bn_eps")}
@@ -114,7 +114,7 @@ class Checkpoint:
         return described(names, self.configuration) if names else None
 
     def output_count(self):
-        """How many logits the network gives; None where its last layer is not found."""
+        """The number of logits that the network gives; None where its last layer is not found."""
         layer = last_layer(self.state)
         return self.state[f"{layer}.weight"].shape[0] if layer else None
 
@@ -137,7 +137,7 @@ OTHERS = {
 
 
 def other_kind(path):
-    """What a file is that is no checkpoint, and what to do; None for one that may be."""
+    """The kind of a file that is no checkpoint, and what to do; None for one that may be."""
     if kind := OTHERS.get(path.suffix.lower()):
         return f"{kind}; export the PyTorch checkpoint that it was made from"
     with path.open("rb") as file:
@@ -186,7 +186,7 @@ def is_average(name):
 
 
 def holds_weights(value):
-    """Whether a value is a dict of tensors by name, or has one inside."""
+    """True if a value is a dict of tensors by name, or has one inside."""
     if not isinstance(value, dict):
         return False
     return any(isinstance(name, str) and isinstance(inner, torch.Tensor) for name, inner in value.items()) or any(
@@ -282,7 +282,7 @@ def find_state_dict(value, checkpoint):
 
 
 def is_module(value):
-    """Whether a value stands for a whole network."""
+    """True if a value stands for a whole network."""
     return isinstance(value, StandIn) and not type(value).__name__.startswith(("numpy.", "pathlib.", "datetime."))
 
 

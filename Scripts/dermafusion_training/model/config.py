@@ -1,4 +1,4 @@
-"""What a model folder's config.json says: the classes, the preprocessing and the metadata vocabulary."""
+"""The contents of a model folder's config.json: the classes, the preprocessing and the metadata vocabulary."""
 
 import json
 from pathlib import Path

@@ -26,7 +26,7 @@ def letters(text):
 
 
 def is_multi_label(value, path=""):
-    """Whether a key says that each output is a yes or no of its own.
+    """True if a key says that each output is a yes or no of its own.
 
     Raises CheckpointError, naming the key, where the outputs are no logits of classes.
     """
@@ -59,5 +59,5 @@ def says(key, value, shown):
 
 
 def uses_binary_loss(arguments):
-    """Whether a training compared each output with a yes or no, as timm's --bce-loss does for single labels too."""
+    """True if a training compared each output with a yes or no, as timm's --bce-loss does for single labels too."""
     return bool(arguments.get("bce_loss")) or letters(str(arguments.get("loss"))) in ("bce", "bcewithlogitsloss")

@@ -14,7 +14,7 @@ ACTIVATIONS = {"silu": nn.SiLU, "relu": nn.ReLU, "relu6": nn.ReLU6, "hard_swish"
 
 @dataclass(frozen=True)
 class Convention:
-    """What all convolutions of a network have in common."""
+    """The common properties of all convolutions of a network."""
 
     padding: str
     batch_norm_epsilon: float

@@ -27,7 +27,7 @@ ANCHORS = (
     ("features.0.0.weight", "features.1.0.block.0.0.weight"),
     ("features.0.0.weight", "features.1.block.0.0.weight"),
 )
-# What a checkpoint has besides the network; never a reason to refuse it.
+# Names of heads besides the network; never a reason to refuse a checkpoint.
 HEADS = re.compile(r"(classifier|fc|head|last_linear|linear|output|cls)\b")
 
 
@@ -103,7 +103,7 @@ def ignore(names, checkpoint):
 
 
 def is_layer(name, state):
-    """Whether a tensor is the weight of a Linear or the bias beside one."""
+    """True if a tensor is the weight of a Linear or the bias beside one."""
     stem = name.rpartition(".")[0]
     weight = state.get(f"{stem}.weight")
     return weight is not None and weight.ndim == 2

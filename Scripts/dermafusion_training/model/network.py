@@ -1,4 +1,4 @@
-"""What the networks of all architectures have in common: stages, pooling, and a head that may take metadata.
+"""The common part of all networks: stages, pooling, and a head that may take metadata.
 
 Tensor names are timm's, so a timm state dict loads by name. The fusion head replaces timm's last linear layer in every
 architecture. It takes what that layer would take, [N, C] after pooling: EfficientNet's pooled last map, MobileNetV3's

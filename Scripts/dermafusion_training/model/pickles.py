@@ -1,4 +1,4 @@
-"""What a checkpoint's pickle may hold beside tensors and plain values: objects of classes that a training used.
+"""Stand-ins for objects in a checkpoint's pickle, of classes that a training used beside tensors and plain values.
 
 None of these classes is imported and none of their code runs. PyTorch's unpickler for weights alone asks for each
 name; it gets a stand-in that keeps nothing, or a plain dict in the place of a kind of dict. A function is refused by
@@ -37,7 +37,7 @@ class StandIn:
 
 
 def stand_in(name):
-    """What is called where a pickle asks for the class or function `name`; it keeps nothing of its arguments."""
+    """A function to be called where a pickle asks for the class or function `name`; it keeps none of its arguments."""
     if name.lower().endswith("dict"):
         # A kind of dict, filled by the pickle afterwards. defaultdict's argument is what it makes of a missing key.
         return type(name, (), {"__new__": lambda _, *__, **___: {}})
@@ -45,12 +45,12 @@ def stand_in(name):
 
 
 def is_class(name):
-    """Whether the last part of a dotted name is written as a class."""
+    """True if the last part of a dotted name is written as a class."""
     return bool(re.fullmatch(r"_*[A-Z]\w*", name.rpartition(".")[2]))
 
 
 def safe_globals(path):
-    """What PyTorch's unpickler may be given for the names in a file."""
+    """Objects that PyTorch's unpickler may be given for the names in a file."""
     allowed = [argparse.Namespace]
     allowed += [(kind, f"builtins.{kind.__name__}") for kind in TYPES["builtins"]]
     allowed += [(kind, f"__builtin__.{kind.__name__}") for kind in TYPES["builtins"]]

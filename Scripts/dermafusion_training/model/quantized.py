@@ -69,7 +69,7 @@ class QuantizedConvolution(nn.Module):
         return (self.convolve(levels.double(), weight, None) + column(bias)).float()
 
     def sum_scale(self):
-        """What one step of a sum stands for, float32 [O]."""
+        """The value of one step of a sum, float32 [O]."""
         return (self.input_scale.double() * self.weight_scale.double()).float()
 
     def values(self, levels):

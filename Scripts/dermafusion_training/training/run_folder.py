@@ -1,4 +1,4 @@
-"""What a training run keeps in its folder, and the checks before it goes on from there or from earlier weights."""
+"""The files of a training run's folder, and the checks before it goes on from there or from earlier weights."""
 
 import csv
 import json

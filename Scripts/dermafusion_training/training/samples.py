@@ -1,4 +1,4 @@
-"""What a training epoch draws, and what a model answers to samples."""
+"""Samples that a training epoch draws, and a model's answers to them."""
 
 from collections import Counter
 
@@ -83,20 +83,20 @@ class Samples(Dataset):
 
 
 def network_input(images, preprocessing, device):
-    """What `normalize` gives, to rounding: float32 [N, 3, H, W] with channels last, of a batch uint8 [N, H, W, 3]."""
+    """Like `normalize`, to rounding: float32 [N, 3, H, W] with channels last, of a batch uint8 [N, H, W, 3]."""
     mean, std = (torch.tensor(preprocessing[name], device=device) * 255 for name in ("mean", "std"))
     return ((images.to(device, non_blocking=True) - mean) / std).permute(0, 3, 1, 2)
 
 
 def class_shares(records, training, power=CLASS_POWER):
-    """How often each class is drawn, float64 [7]: in proportion to a power of its size; 0 without a photograph."""
+    """Shares of the classes among the samples, float64 [7]: a power of the size; 0 without a photograph."""
     sizes = np.bincount([records[i].label for i in training], minlength=len(CLASSES))
     powers = np.where(sizes > 0, np.maximum(sizes, 1) ** power, 0)
     return powers / powers.sum()
 
 
 def photograph_weights(records, training, size=0, small_weight=SMALL_WEIGHT, class_power=CLASS_POWER):
-    """How often each photograph is drawn, float64 [N]: classes by their shares, the sources of a class by the square
+    """Shares of the photographs among the samples, float64 [N]: classes by theirs, the sources of a class by the square
     root of their sizes, and the photographs of one class and source evenly.
 
     Most photographs of a class often come from one source. The root keeps the others from being drowned. `size` is that

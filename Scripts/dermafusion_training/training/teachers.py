@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from dermafusion_training.model.folder import load_folder
 from dermafusion_training.training.fast_layers import hold_statistics
 
-# What a network makes of an image at one size and at another differs, and their mean is better than either: each batch
+# A network's answers at two sizes differ, and their mean is better than either: each batch
 # is shown to its teacher at one of these, at most at its own.
 SIZES = (224, 256, 288, 320, 380)
 

@@ -1,4 +1,4 @@
-"""What the tests share. They run against the installed wheel; DERMAFUSION_ROOT names the repository."""
+"""The common part of the tests. They run against the installed wheel; DERMAFUSION_ROOT names the repository."""
 
 import json
 import os

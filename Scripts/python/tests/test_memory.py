@@ -1,4 +1,4 @@
-"""What stays in memory."""
+"""Memory that stays in use."""
 
 import gc
 from pathlib import Path

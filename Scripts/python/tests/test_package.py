@@ -1,4 +1,4 @@
-"""What the wheel holds beside its modules."""
+"""The files of the wheel beside its modules."""
 
 from pathlib import Path
 

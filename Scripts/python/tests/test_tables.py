@@ -36,7 +36,7 @@ def images(tmp_path: Path) -> list[str]:
 
 
 def told(classifier: Classifier, images: list[str], metadata: Any) -> tuple[list[Any], list[str]]:
-    """What each image's result says of the patient, and what is warned of."""
+    """The patient in each image's result, and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = list(classifier.classify_many(images, metadata=metadata, errors="return"))

@@ -185,7 +185,7 @@ def test_a_closed_classifier_is_refused(small_model: Path) -> None:
 
 
 def test_a_handle_that_was_freed_is_refused(small_model: Path) -> None:
-    """What only a bug in the package could hand over: the library notices."""
+    """Arguments that only a bug in the package could hand over: the library notices."""
     classifier = Classifier(small_model, threads=3)
     engine = classifier._engine
     assert engine is not None

@@ -107,7 +107,7 @@ class CalibrationTests(unittest.TestCase):
         probabilities = softmax(logits + without), softmax(logits + twice)
         recalls = [(p.argmax(axis=1) == labels)[labels == MEL].mean() for p in probabilities]
         self.assertGreater(recalls[1], recalls[0])
-        # Where the loss with a melanoma counted twice is least, its slope is that of the preference for small values.
+        # At the least loss with a melanoma counted twice, its slope is that of the preference for small values.
         sizes = np.bincount(labels)
         weighed = [(weight, fit_bias(logits, labels, melanoma_weight=weight)) for weight in (1.5, 0.4)]
         for factor, bias in ((1, without), (2, twice), *weighed):

@@ -85,7 +85,7 @@ class HeldStatisticsTests(unittest.TestCase):
 
 class ArchitectureTests(unittest.TestCase):
     def test_models_have_as_many_parameters_as_timms(self):
-        # Of timm 1.0.31, with seven classes.
+        # The counts of timm 1.0.31, with seven classes.
         counts = {
             "b0": 4016515, "b1": 6522151, "b2": 7710857, "b3": 10706991, "b4": 17561167, "b5": 28355127, "b6": 40751839,
             "b7": 63804887, "lite0": 3379975, "lite1": 4144647, "lite2": 4820039, "lite3": 6925063, "lite4": 11734535,

@@ -1,4 +1,4 @@
-"""What a training epoch draws, and how views are changed."""
+"""Tests of the samples that a training epoch draws, and of the changes of views."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
-"""What the checks of the browser page share: Chromium, an opened page, and what must never happen on it."""
+"""The common part of the checks of the browser page: Chromium, an opened page, and what must never happen on it."""
 
 import base64
 import gzip
@@ -21,7 +21,7 @@ SHIPPED_PAGE = Path(os.environ.get("DERMAFUSION_PAGE", ROOT / ".build" / "web" /
 PAGE = Path(os.environ.get("DERMAFUSION_SMALL_PAGE", SHIPPED_PAGE)).resolve()
 PROGRAM = Path(os.environ.get("DERMAFUSION_PROGRAM", ROOT / ".build" / "release" / "dermafusion"))
 MODEL = Path(os.environ.get("DERMAFUSION_MODEL", ROOT / "Weights"))
-# How long something may be waited for, in milliseconds.
+# The limit of a wait, in milliseconds.
 PATIENCE = 120_000
 PICTURES = ROOT / ".build" / "web" / "pictures"
 

@@ -1,4 +1,4 @@
-"""What the tests do in a browser that Playwright does not drive."""
+"""Actions of the tests in a browser that Playwright does not drive."""
 
 import time
 from pathlib import Path

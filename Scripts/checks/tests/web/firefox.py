@@ -81,7 +81,7 @@ class Firefox(Driven):
         self.send("browsingContext.reload", context=self.tab, wait="complete")
 
     def run(self, script: str, *values):
-        """What an async function of the page returns, as JSON carries it."""
+        """The result of an async function of the page, as JSON carries it."""
         call = f"(async () => JSON.stringify(await ({script})(...{json.dumps(values)})) ?? 'null')()"
         answer = self.send("script.evaluate", expression=call, target={"context": self.tab}, awaitPromise=True)
         if answer["type"] == "exception":

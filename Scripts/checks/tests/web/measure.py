@@ -64,7 +64,7 @@ LONG_TASKS = """() => {
   new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' });
 }"""
 
-# What the browser kept of an opening at which nobody looked.
+# The browser's record of an opening at which nobody looked.
 OPENING = """() => new Promise((resolve) => {
   const tasks = [];
   new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask', buffered: true });
@@ -85,7 +85,7 @@ def private_memory(pids: set[int]) -> int:
 
 
 def processor_time(pids: set[int]) -> float:
-    """What all threads of the processes have had of the processors, in milliseconds."""
+    """The processors' time of all threads of the processes, in milliseconds."""
     total = 0
     for pid in pids:
         for schedule in Path(f"/proc/{pid}/task").glob("*/schedstat"):
@@ -149,7 +149,7 @@ class Unwatched:
         return found
 
     def open(self, playwright, page: Path) -> dict:
-        """What the browser kept of the opening, and the processors' time of all pages' processes."""
+        """The browser's record of the opening, and the processors' time of all pages' processes."""
         # A new tab may take a process that waits for one.
         before = processor_time(self.renderers())
         request = urllib.request.Request(f"http://{self.host}/json/new?{page.as_uri()}", method="PUT")
@@ -205,7 +205,7 @@ SEARCH = """async (words) => {
 
 
 def measure_history(on) -> None:
-    """How soon a history of many records opens, and how long a keystroke of its search blocks the page."""
+    """Times in which a history of many records opens, and for which a keystroke of its search blocks the page."""
     copies(on, RECORDS, "copy.lesion = `lesion ${index % 800}`; copy.note = `note ${index}`;")
     opened = []
     for _ in range(RUNS):
@@ -219,7 +219,7 @@ def measure_history(on) -> None:
 
 
 def measure_memory(browser, session) -> None:
-    """What the page holds while photographs are opened, analysed and let go of one after the other, as a phone sees it."""
+    """Memory of the page while photographs are opened, analysed and let go of one by one, as a phone sees it."""
     on = Visit(browser)
     page = on.page
     texts = [base64.b64encode((FIXTURES / name).read_bytes()).decode() for name in PHOTOGRAPHS]

@@ -10,7 +10,7 @@ def main(output: str) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=launch_arguments())
         on = Visit(browser, viewport={"width": 1180, "height": 1000})
         on.scan("phantom_brown.jpg")
-        # What age, sex and place did comes last.
+        # The effect of age, sex and place comes last.
         on.page.locator(".result .table").wait_for()
         on.page.screenshot(path=output)
         browser.close()

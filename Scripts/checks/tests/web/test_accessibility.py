@@ -138,7 +138,7 @@ IN_SIGHT = """(element) => {
 
 
 def is_in_sight(locator) -> bool:
-    """Whether the middle of an element is in the window, with nothing over it, once the page has scrolled and drawn."""
+    """True if the middle of an element is in the window, with nothing over it, once the page has scrolled and drawn."""
     try:
         locator.page.wait_for_function(IN_SIGHT, arg=locator.element_handle(), timeout=5000)
     except PlaywrightTimeoutError:

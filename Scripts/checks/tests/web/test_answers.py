@@ -241,7 +241,7 @@ def test_another_age_moves_the_bars_and_leaves_the_result(visit):
     card.get_by_text("At 85 years:").wait_for()
     there = dict(row.split("\n")[:2] for row in card.locator(".what-if-bar").all_inner_texts())
     assert all("now" in value for value in there.values())
-    # What it says is what a result of that age says.
+    # The message is that of a result of that age.
     page.get_by_text("Change age, sex or place").click()
     page.get_by_label("Age", exact=True).fill("85")
     page.get_by_role("button", name="Update the result").click()

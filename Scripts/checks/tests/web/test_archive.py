@@ -1,5 +1,5 @@
 # ruff: noqa: E501  the scripts for the page are written as they are read there
-"""What leaves the history as a file and comes back from one: whole, checked, with a passphrase."""
+"""Files that hold the history and give it back: whole, checked, with a passphrase."""
 
 import json
 
@@ -131,7 +131,7 @@ def test_a_record_from_a_file_does_not_speak_with_the_pages_voice(visit, tmp_pat
         good | {"id": "e" * 32, "name": "four bytes", "photograph": "data:image/jpeg;base64,/9j/2Q=="},
         good | {"id": "b" * 32, "name": "no picture", "photograph": "data:image/png;base64,bm90IGEgcGljdHVyZQ=="},
         good | {"id": "c" * 32, "name": "no thumbnail", "thumbnail": "data:image/svg+xml;base64,PHN2Zy8+"},
-        # What is older and true gets the engine's sentence of today.
+        # A true record of an older version gets the engine's sentence of today.
         good
         | {
             "id": "d" * 32,

@@ -68,7 +68,7 @@ def test_saved_found_noted_compared_deleted(visit):
         "(lists) => lists.map((list) => [...list.querySelectorAll('.bar-name')].map((name) => name.firstChild.textContent))"
     )
     assert names[0] == names[1] and len(names[0]) == 7
-    # What is stored, since when, and what deletes it.
+    # The page says which data it stores, since when, and how to delete them.
     on.go("about")
     page.get_by_text(re.compile(r"^2 scans, the oldest of \S.* \d{4}\.")).wait_for()
     expect(page.get_by_role("button", name="Delete all scans")).to_be_visible()
@@ -338,7 +338,7 @@ def test_kills_while_saving_lose_nothing_that_was_confirmed(playwright, chromium
         context.set_default_timeout(PATIENCE)
         page = context.pages[0]
         page.goto(PAGE.as_uri() + ("#history" if kill else ""))
-        # Of a database that the page knows nothing of: seldom, on a busy machine, the browser loses all that it has stored.
+        # A database that the page does not know: seldom, on a busy machine, the browser loses all that it has stored.
         if kill == 0:
             page.evaluate(MAKE_ANOTHER_DATABASE)
         elif page.evaluate("() => indexedDB.databases()") == []:

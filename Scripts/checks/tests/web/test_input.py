@@ -174,7 +174,7 @@ def test_of_a_photograph_that_was_let_go_of_nothing_is_kept(visit):
 
     before = nodes_after(2)
     after = nodes_after(3)
-    # What the browser has not tidied up yet it tidies up soon; a view that is kept has hundreds of elements.
+    # The browser may tidy up a little later; a view that is kept has hundreds of elements.
     for _ in range(20):
         if after <= before + 300:
             break

@@ -51,7 +51,7 @@ def test_a_scan_is_found_and_the_list_is_where_it_was(visit):
     page.wait_for_function("() => document.activeElement.dataset.site === 'ear'")
     page.get_by_role("button", name="ear: 1 lesion").last.click()
     page.get_by_text("101 scans, newest first").wait_for()
-    # What a row says can be looked for.
+    # The words of a row can be looked for.
     page.get_by_label("Search").fill("cannot be excluded")
     page.get_by_text("1 of 101 scans").wait_for()
     expect(page.locator(".scan-row")).to_contain_text("Basal cell carcinoma cannot be excluded")
@@ -155,7 +155,7 @@ def test_a_tab_that_is_returned_to_is_as_it_was_left(visit):
     expect(page.locator("[data-mark=same]"), "the list was built anew").to_have_count(1)
     expect(page.locator(".body-pair")).to_be_visible()
     page.wait_for_function("() => document.activeElement.matches('a.scan-card')")
-    # What another tab changed is seen.
+    # A change in another tab is seen.
     copies(on, 1, "copy.id = 'e'.repeat(32);")
     page.evaluate(returned)
     page.get_by_text("5 scans, newest first").wait_for()
@@ -303,7 +303,7 @@ def test_ticked_scans_are_exported_and_deleted_together(visit):
     page.get_by_text("61 scans, newest first").wait_for()
     bar = page.get_by_role("group", name="The ticked scans")
     expect(bar).to_have_count(0)
-    # Of those that are found also the ones that are not shown yet.
+    # Also the ones that are found and not shown yet.
     page.get_by_label("Risk", exact=True).select_option("high")
     page.get_by_role("button", name="Tick all that are found").click()
     expect(page.get_by_role("button", name="Tick all that are found")).to_have_count(0)

@@ -62,7 +62,7 @@ def test_on_a_phone_one_question_fills_the_screen(visit, height):
     page.get_by_role("button", name="Previous").click()
     page.locator(".crop-stage").wait_for()
     page.get_by_role("button", name="Next").click()
-    # Who wants to skip the rest can.
+    # A person can skip the rest.
     page.get_by_role("button", name="Analyse").click()
     expect(page.locator(".result")).to_contain_text("55 years", use_inner_text=True)
     # The fields are found where they are, whichever question is shown; the keyboard brings each into sight.
@@ -93,7 +93,7 @@ def test_scan_by_pointer(visit):
     page.get_by_label("Show the heatmap").uncheck()
     expect(page.locator(".heatmap-overlay")).to_be_hidden()
 
-    # What is entered afterwards makes the result out of date: it cannot leave the page until the update makes it current.
+    # A later entry makes the result out of date: it cannot leave the page until the update makes it current.
     page.get_by_text("Change age, sex or place").click()
     page.get_by_label("Age", exact=True).fill("80")
     page.get_by_text("This result is out of date").wait_for()
@@ -187,7 +187,7 @@ def test_body_map_and_list_are_one_choice(visit):
             expect(region).to_have_attribute("aria-pressed", "true")
             sites.add(site)
     assert len(sites) == 12
-    # What the list chooses is shown on the side where it lies.
+    # The list's choice is shown on the side where it lies.
     page.locator(".site-list input[value='chest']").check()
     expect(page.locator(".region[data-site=chest]")).to_have_attribute("aria-pressed", "true")
     page.locator(".site-list input[value='back']").check()

@@ -120,7 +120,7 @@ def test_a_storage_that_answers_late_takes_what_was_kept_meanwhile(visit):
     scan_and_save(late, "phantom_vascular.jpg")
     late.evaluate("() => { location.hash = '#history'; }")
     late.get_by_text("1 scan, newest first").wait_for()
-    # What is shown follows, whenever the answer comes.
+    # The view follows, whenever the answer comes.
     late.evaluate("() => window.answer()")
     late.get_by_text("2 scans, newest first").wait_for()
     expect(late.get_by_text("Scans are kept only until this page is closed")).to_have_count(0)

@@ -114,7 +114,7 @@ def test_what_is_entered_for_one_of_a_list_is_in_the_list_and_its_table(visit):
     page.get_by_role("button", name="Update the result").click()
     page.get_by_text("80 years").first.wait_for()
     page.get_by_label("Name of the lesion").fill("left ear")
-    # What was answered stays in the list: there is nothing to be asked.
+    # An answered photograph stays in the list: there is nothing to be asked.
     page.get_by_role("button", name="Back to the list").click()
     page.get_by_text("3 of 3 done").wait_for()
     page.locator(".batch-rows li").first.get_by_text("80 years").wait_for()
@@ -256,7 +256,7 @@ def test_a_table_for_every_photograph_reaches_a_list_that_is_done(visit, tmp_pat
     page.get_by_text("72 years").wait_for()
     page.get_by_text("2 of 2 done").wait_for()
     assert [row["age"] for row in rows_of(page)] == ["61", "72"]
-    # What is known is changed once more.
+    # The known details are changed once more.
     page.set_input_files("[data-role=table]", table_for_all(tmp_path, (33, 72)))
     page.get_by_text("33 years").wait_for()
     page.get_by_text("2 of 2 done").wait_for()
@@ -401,7 +401,7 @@ def test_nothing_moves_while_the_age_is_typed(visit):
     places = []
     for text in ["", "7", "71", ""]:
         age.fill(text)
-        # What lies under the hand lies there still when the next frame is drawn.
+        # The element under the hand lies there still when the next frame is drawn.
         page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
         # Both in one call: the page may still scroll to the field.
         between = sex.evaluate(

@@ -94,7 +94,7 @@ class WebKit(Driven):
         self.send("POST", "/refresh")
 
     def run(self, script: str, *values):
-        """What an async function of the page returns, as JSON carries it."""
+        """The result of an async function of the page, as JSON carries it."""
         call = f"""const done = arguments[0];
         (async () => JSON.stringify(await ({script})(...{json.dumps(values)})) ?? 'null')().then(
           (text) => done({{ text }}), (error) => done({{ error: String(error) }}));"""

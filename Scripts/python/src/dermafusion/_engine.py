@@ -72,7 +72,7 @@ class Engine:
 
 
 def _close(library: _library.Library, function: str, handle: int) -> None:
-    # What was opened before a fork is freed where it was opened.
+    # A classifier opened before a fork is freed where it was opened.
     if library.process == os.getpid():
         library.call(function, handle)
 

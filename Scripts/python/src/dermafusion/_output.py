@@ -29,7 +29,7 @@ class File:
             raise self._failure(error) from None
 
     def _open(self) -> BinaryIO:
-        # What a link leads to is replaced, not the link.
+        # The target of a link is replaced, not the link.
         target = os.path.realpath(self.path)
         try:
             mode = os.stat(target).st_mode
@@ -70,7 +70,7 @@ class File:
         try:
             self._file.close()
         except OSError:
-            # What is left in the buffer goes with the file.
+            # The rest of the buffer goes with the file.
             pass
         if self._partial is not None:
             os.remove(self._partial)

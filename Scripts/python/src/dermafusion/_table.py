@@ -15,7 +15,7 @@ from .errors import ArgumentError, MetadataError
 _LIMIT = 64 << 20
 _REMEDY = "Give a path, a DataFrame or a dict of columns, one of them with the images' names."
 
-#: What is known of an image: keyword arguments of `Classifier.classify`, why it is not known, or None without a row.
+#: The metadata of an image: keyword arguments of `Classifier.classify`, why it is not known, or None without a row.
 Known = dict[str, Any] | MetadataError | None
 
 
@@ -121,7 +121,7 @@ def _frame(frame: Any) -> tuple[list[str], list[list[Any]]]:
             raise ArgumentError(f"the metadata has {doubled[0]!r} as index and as column", "Name it once.")
         frame = frame.reset_index()
     header = list(frame.columns)
-    # Of columns of one name a frame gives no single one; the library refuses them where they matter.
+    # Columns of one name are not one column of a frame; the library refuses them where they matter.
     columns = [list(frame[name]) if header.count(name) == 1 else [""] * len(frame) for name in header]
     return [str(name) for name in header], columns
 

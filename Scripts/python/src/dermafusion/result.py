@@ -86,7 +86,7 @@ class Classification:
 
     @property
     def image_sha256(self) -> str | None:
-        """Of the file, in hexadecimal; None for pixels."""
+        """SHA-256 of the file, in hexadecimal; None for pixels."""
         return self._read()["imageSHA256"]  # type: ignore[no-any-return]
 
     @property
@@ -173,7 +173,7 @@ class Classification:
 
     @property
     def language(self) -> str:
-        """Of `summary`."""
+        """The language of `summary`."""
         return str(self._read().get("language", "en"))
 
     @property
@@ -234,7 +234,7 @@ class Heatmap:
 
     #: None in a copy.
     _result: _engine.Result | None
-    #: Of a copy.
+    #: The picture of a copy.
     _picture: bytes | None
     #: The result that is explained.
     classification: Classification

@@ -18,7 +18,7 @@ from .errors import ArgumentError, DermaFusionError
 
 #: The columns of results, with their types.
 SCORES = _frame.columns(["result"])
-# How much of a frame of photographs is in memory at once; Spark's own limit is 10,000 rows.
+# The part of a frame of photographs that is in memory at once; Spark's own limit is 10,000 rows.
 _BATCH = {"spark.sql.execution.arrow.maxRecordsPerBatch": 64, "spark.sql.execution.arrow.maxBytesPerBatch": 64 << 20}
 
 
