@@ -17,10 +17,6 @@ import { riskWords, summary } from './wording.js';
 /**
  * What the person does in the Scan view: each action asks the engine, the history or the person, and tells the store what
  * happened.
- *
- * @typedef {import('./state.js').Item} Item
- * @typedef {import('./state.js').Work} Work
- * @typedef {import('./types.js').Scan} Scan
  */
 
 let asking = false;
@@ -70,7 +66,7 @@ export async function openFiles(/** @type {File[]} */ files) {
 /**
  * Opens a file to work on it.
  * @param {File} file
- * @param {(photograph: import('./state.js').Photograph) => Work} workOf
+ * @param {(photograph: Photograph) => Work} workOf
  * @param {string} place where the person waits
  * @returns {Promise<boolean>} whether it is what is worked on now
  */
@@ -209,7 +205,7 @@ export async function useTables(files) {
   try {
     store.apply(happens.listChanged, { problem: null });
     if (files.length > 1) throw new EngineError('several_tables', 'several tables');
-    const list = /** @type {import('./state.js').List} */ (store.state.list);
+    const list = /** @type {List} */ (store.state.list);
     const images = list.items.map((item) => item.file.name);
     const table = await app.engine.request('table', { bytes: await file.arrayBuffer(), name: file.name, images });
     // A list that was closed, or another one, does not take it.

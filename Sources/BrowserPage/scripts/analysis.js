@@ -6,10 +6,6 @@ import { outcomeOf } from './state.js';
 
 /**
  * What the page asks of the engine for one photograph.
- *
- * @typedef {import('./state.js').Photograph} Photograph
- * @typedef {import('./state.js').Work} Work
- * @typedef {import('./state.js').Outcome} Outcome
  */
 
 /** The least side at which fine structures are still there, and the least that the engine takes. */
@@ -58,10 +54,10 @@ export async function classify(work, group = 'analysis') {
   const answer = await app.engine.request('classify', { ...jobOf(work, work), picture: side, summaries: true }, group);
   const picture = drawn(answer.picture, side);
   answer.picture.close();
-  /** @type {import('./types.js').Scan} */
+  /** @type {Scan} */
   const scan = {
     id, created: work.created || new Date().toISOString(), name: photograph.name, result: answer.result,
-    classes: /** @type {import('./types.js').Description} */ (app.description).classes,
+    classes: /** @type {Description} */ (app.description).classes,
     square: squareInPhotograph(square, moved, photograph, origin), reduced: photograph.reduced,
     lesion: work.lesion.trim(), note: work.note, kept: origin ? 'square' : 'whole', thumbnail: await blobOf(drawn(picture, THUMBNAIL_SIDE), 'image/jpeg', 0.8),
   };
@@ -70,8 +66,8 @@ export async function classify(work, group = 'analysis') {
 
 /**
  * What the engine is asked about a result.
- * @param {import('./types.js').Job} job what was answered
- * @param {import('./types.js').Result} result
+ * @param {Job} job what was answered
+ * @param {Result} result
  */
 export function questionsAbout(job, { model }) {
   return {
@@ -81,7 +77,7 @@ export function questionsAbout(job, { model }) {
       if (own.sha256 !== model.sha256) throw new EngineError('other_model', 'another model');
       return app.engine.request('map', { ...job, class: lesionClass, method: 'gradcam', trust }, 'map');
     },
-    /** @param {import('./types.js').Metadata} metadata @returns {Promise<Record<string, number>>} what the model would say with it */
+    /** @param {Metadata} metadata @returns {Promise<Record<string, number>>} what the model would say with it */
     probabilities: (metadata) => app.engine.request('probabilities', { ...job, metadata }),
   };
 }
@@ -98,11 +94,7 @@ export function lacksEffect(work) {
     && app.description?.metadataUsed === true;
 }
 
-/**
- * @param {Work} work
- * @param {{square: import('./types.js').Square, metadata: import('./types.js').Metadata}} input
- * @returns {import('./types.js').Job}
- */
+/** @param {Work} work @param {{square: Square, metadata: Metadata}} input @returns {Job} */
 export function jobOf({ photograph: { source, name } }, { square, metadata }) {
   return { source, name, square, metadata };
 }

@@ -61,7 +61,7 @@ export const app = {
   facts,
   /** @type {EngineClient} */
   engine: /** @type {any} */ (undefined),
-  /** @type {import('./types.js').Description | undefined} */
+  /** @type {Description | undefined} */
   description: undefined,
   history: new HistoryDatabase(),
   announcer,

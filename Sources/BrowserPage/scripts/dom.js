@@ -1,8 +1,3 @@
-/**
- * What a child of an element may be; `null`, `undefined` and `false` are left out.
- * @typedef {Node | string | number | null | undefined | false} Child
- */
-
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**

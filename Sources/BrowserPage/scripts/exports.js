@@ -31,7 +31,7 @@ function imageId(name, endings) {
 
 /**
  * The columns of `dermafusion classify --format csv`, and behind them what only the page knows.
- * @param {import('./types.js').Scan} scan
+ * @param {Scan} scan
  * @param {string[]} endings of images
  * @returns {[string, string | number][]}
  */
@@ -56,7 +56,7 @@ function cells({ result, classes, created, square, lesion, note, trust = {} }, e
 /**
  * Scans of several models have columns of their own, so each model gets a table of its own in the file. What could not be
  * classified is there with the reason in the last column.
- * @param {import('./types.js').Scan[]} scans
+ * @param {Scan[]} scans
  * @param {string[]} endings of images, as the engine knows them
  * @param {{name: string, error: string}[]} [failures]
  * @param {string} [disclaimer]
@@ -80,13 +80,13 @@ export function csvOf(scans, endings, failures = [], disclaimer = '') {
 }
 
 /** One object a line, as OUTPUT.md describes it, with what only the page knows in a member of its own. */
-export function jsonOf(/** @type {import('./types.js').Scan[]} */ scans) {
+export function jsonOf(/** @type {Scan[]} */ scans) {
   return scans.map(({ result: { summaries, ...result }, created, square, reduced, lesion, note, trust = {} }) => (
     `${JSON.stringify({ ...result, page: { created, square, reduced, lesion, note, trust } })}\n`)).join('');
 }
 
 /**
- * @param {import('./types.js').Scan[]} scans
+ * @param {Scan[]} scans
  * @param {'json' | 'csv'} format
  * @param {string} name without its ending
  * @param {{imageEndings: string[]} | undefined} description the engine's

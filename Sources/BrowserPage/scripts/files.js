@@ -1,9 +1,5 @@
 /**
  * What a person chooses, drops or pastes, before any of it is opened.
- *
- * @typedef {object} Chosen
- * @property {File[]} photographs
- * @property {File[]} tables
  */
 
 /** @param {File} file */
@@ -25,7 +21,7 @@ function liesBeside(file) {
  * Photographs and tables among files. What lies beside them in a folder is left out, unless nothing else was chosen: then it is
  * opened, and the person is told why it cannot be.
  * @param {File[]} files
- * @returns {Chosen}
+ * @returns {{photographs: File[], tables: File[]}}
  */
 export function sorted(files) {
   const tables = files.filter(isTable);

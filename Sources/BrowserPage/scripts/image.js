@@ -38,7 +38,7 @@ export async function mayShowPreview(blob) {
   return /^(II[*+]\0|MM\0[*+]|II(U\0|R[OS])|MMOR|II\x1a\0\0\0HEAP|FUJIFILMCCD-RAW|FOVb|\0MRM|....ftypcrx )/s.test(start);
 }
 
-/** @param {{width: number, height: number}} size */
+/** @param {Size} size */
 function refuseTooMany({ width, height }) {
   if (width * height > MAX_PIXELS) {
     throw new EngineError('too_many_pixels', `${width}x${height} pixels are more than the page opens`);
@@ -93,7 +93,7 @@ export function blobOf(canvas, type, quality) {
  * A copy with at most that side.
  * @param {CanvasImageSource & {width: number, height: number}} source
  * @param {number} side
- * @param {import('./types.js').Square} [square] only that part
+ * @param {Square} [square] only that part
  */
 export function drawn(source, side, square) {
   const from = square ? { left: square.left, top: square.top, width: square.side, height: square.side }

@@ -40,7 +40,7 @@ function optionsOf(given, known) {
 /**
  * What a caller says of the patient; nothing that is not said is made up, and nothing that is wrong is taken for missing.
  * @param {any} options
- * @returns {import('./types.js').Metadata}
+ * @returns {Metadata}
  */
 function metadataOf({ age, sex, site }) {
   if (age !== undefined && age !== null && !(typeof age === 'number' && age >= 0 && age <= 130)) {
@@ -83,7 +83,7 @@ export function publishInterface() {
     /**
      * @param {Blob} blob an image's file
      * @param {{age?: number | null, sex?: string, site?: string, name?: string}} [given]
-     * @returns {Promise<import('./types.js').Result>} the object of `dermafusion classify --format json`
+     * @returns {Promise<Result>} the object of `dermafusion classify --format json`
      */
     async classify(blob, given) {
       return (await app.engine.request('classify', await jobOf(blob, optionsOf(given, CLASSIFY_OPTIONS)), 'interface')).result;

@@ -21,12 +21,6 @@ import { recordView } from './views/record.js';
 import { scanView } from './views/scan.js';
 import { failureWords } from './wording.js';
 
-/**
- * A view: what it shows, its title, what to let go of when it is left, and what is done when a person comes back to the tab,
- * for another tab may have changed the history: `returned` says whether the view is drawn anew.
- * @typedef {{title: string, content: Node, leave?: () => void, returned?: () => Promise<boolean>}} View
- */
-
 const main = h('main', { id: 'main', tabindex: -1 });
 let navigation = h('nav');
 /** @type {View | undefined} */

@@ -1,77 +1,6 @@
 /**
  * The state of the page, and what follows from it. README.md tells the story, transitions.js what can happen, and store.js holds
  * the one state of the page.
- *
- * @typedef {import('./types.js').Metadata} Metadata
- * @typedef {import('./types.js').Square} Square
- * @typedef {import('./types.js').Scan} Scan
- *
- * @typedef {object} State
- * @property {string} place what the address names: `scan`, `history/ID`, ...
- * @property {boolean} replaced whether the browser's Back does not lead to the place before
- * @property {{name: string} | null} opening a photograph on its way from the file
- * @property {Problem | null} problem why the last file could not be opened
- * @property {Work | null} work the photograph that is being worked on
- * @property {List | null} list several photographs
- * @property {Looking} looking what the person looks for in the history
- * @property {number} runs how many analyses and lists were begun; each has its number
- *
- * @typedef {{name: string, error: unknown}} Problem
- *
- * @typedef {object} Photograph an opened file
- * @property {File} file
- * @property {import('./types.js').Source} source
- * @property {string} name
- * @property {number} width
- * @property {number} height
- * @property {boolean} reduced
- * @property {ImageBitmap} preview
- *
- * @typedef {object} Work one photograph on its way from the file to the result
- * @property {Photograph} photograph
- * @property {string} id
- * @property {string} created when it was classified first; empty before
- * @property {string | null} item the photograph of the list that it is
- * @property {Scan['square'] | null} origin the square and the photograph's size of a scan whose square alone was kept
- * @property {'review' | 'details' | 'result'} step
- * @property {Metadata} known before the person entered anything
- * @property {Metadata} metadata
- * @property {boolean} valid whether the metadata may be analysed
- * @property {Square} square
- * @property {boolean} moved
- * @property {string} lesion what the person calls it
- * @property {string} note
- * @property {number} running the number of the analysis under way; 0 for none
- * @property {unknown} failure why the last analysis gave nothing
- * @property {Outcome | null} outcome
- * @property {Scan | null} stored the record as the history has it
- *
- * @typedef {object} Outcome what the engine answered, and to what
- * @property {Scan} scan
- * @property {HTMLCanvasElement} picture the square that the model saw
- * @property {import('./types.js').MapFacts[] | null} maps
- * @property {{decode: number, engine: number}} milliseconds
- * @property {Metadata} metadata
- * @property {Square} square
- * @property {number} run the number of its analysis
- *
- * @typedef {object} List several photographs, classified one after the other
- * @property {Item[]} items
- * @property {number} running the number of the run; 0 where none is under way
- * @property {'given' | 'risk'} order
- * @property {{name: string, used: number, columns: boolean, notes: import('./types.js').Worded[]} | null} table what became of the table of patients
- * @property {Problem | null} problem why a table or a photograph of the list could not be opened
- *
- * @typedef {object} Item
- * @property {string} id
- * @property {File} file
- * @property {'waiting' | 'running' | 'done' | 'failed'} status
- * @property {Metadata} metadata
- * @property {Scan | null} scan the last answer; the current one where the status is `done`
- * @property {boolean} saved whether the scan lies in the history as it is
- * @property {unknown} error
- *
- * @typedef {{query: string, risk: string, site: string, order: typeof ORDERS[number], grouped: boolean, count: number, chosen: string[]}} Looking
  */
 
 /** The views that have a tab. */
@@ -151,8 +80,8 @@ export function recordOf(work) {
 }
 
 /** The scans of each lesion, in the order in which they come; those without a name come last. */
-export function groupsOf(/** @type {import('./types.js').Row[]} */ scans) {
-  /** @type {Map<string, import('./types.js').Row[]>} */
+export function groupsOf(/** @type {Row[]} */ scans) {
+  /** @type {Map<string, Row[]>} */
   const groups = new Map();
   for (const scan of scans) {
     const same = groups.get(scan.lesion);
@@ -183,7 +112,7 @@ function urgency(risk) {
   return level < 0 ? URGENCY.length : level;
 }
 
-/** @param {import('./types.js').Row[]} rows the newest first @param {Looking['order']} order @param {string} language @returns the rows in that order */
+/** @param {Row[]} rows the newest first @param {Looking['order']} order @param {string} language @returns the rows in that order */
 export function sortedRows(rows, order, language) {
   switch (order) {
     case 'newest': return rows;

@@ -1,8 +1,6 @@
 import { FIRST } from './state.js';
 import { moved } from './transitions.js';
 
-/** @typedef {import('./state.js').State} State */
-
 let state = FIRST;
 /** @type {Set<() => void>} */
 const listeners = new Set();

@@ -120,7 +120,7 @@ export function className(/** @type {string} */ id, /** @type {string} */ name) 
 }
 
 /** The name of one of a model's classes. */
-export function nameOfClass(/** @type {import('./types.js').Scan['classes']} */ classes, /** @type {string} */ id) {
+export function nameOfClass(/** @type {Classes} */ classes, /** @type {string} */ id) {
   return className(id, classes.find((each) => each.class === id)?.name ?? id);
 }
 

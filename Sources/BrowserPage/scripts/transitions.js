@@ -4,17 +4,6 @@ import { isSaved, isStale, nearestPlace, nothingKnown, PAGE, recordOf, sameMetad
 /**
  * Everything that can happen to the page. A transition takes the state and what happened and returns the next state; it changes
  * nothing and asks nobody.
- *
- * @typedef {import('./types.js').Square} Square
- * @typedef {import('./types.js').Scan} Scan
- * @typedef {import('./state.js').State} State
- * @typedef {import('./state.js').Problem} Problem
- * @typedef {import('./state.js').Photograph} Photograph
- * @typedef {import('./state.js').Work} Work
- * @typedef {import('./state.js').Outcome} Outcome
- * @typedef {import('./state.js').List} List
- * @typedef {import('./state.js').Item} Item
- * @typedef {import('./state.js').Looking} Looking
  */
 
 // Where the person is.
@@ -158,7 +147,7 @@ function learned(state, run, found) {
  * What age, sex and place did to the result.
  * @param {State} state
  * @param {number} run the analysis that it belongs to
- * @param {import('./types.js').Result['metadataShares']} metadataShares
+ * @param {Result['metadataShares']} metadataShares
  */
 export function effectLearned(state, run, metadataShares) {
   return learned(state, run, ({ result }) => ({ result: { ...result, metadataShares } }));
@@ -169,7 +158,7 @@ export function effectLearned(state, run, metadataShares) {
  * @param {State} state
  * @param {number} run the analysis that the map belongs to
  * @param {string} lesionClass
- * @param {import('./types.js').Trust} trust
+ * @param {Trust} trust
  */
 export function mapChecked(state, run, lesionClass, trust) {
   return learned(state, run, (scan) => ({ trust: { ...scan.trust, [lesionClass]: trust } }));
@@ -229,12 +218,7 @@ export function itemBegun(state, id) {
   return changedItem(state, id, { status: 'running' });
 }
 
-/**
- * @param {State} state
- * @param {string} id
- * @param {Outcome} outcome
- * @returns {State} the answer is dropped where a table has told something else meanwhile
- */
+/** @param {State} state @param {string} id @param {Outcome} outcome @returns {State} the answer is dropped where a table has told something else meanwhile */
 export function itemAnswered(state, id, { scan, metadata }) {
   const before = runningItem(state, id);
   if (!before) return state;
@@ -257,7 +241,7 @@ function runningItem(state, id) {
  * A table tells what is known: what was classified otherwise waits again, and a bad cell costs its photograph.
  * @param {State} state
  * @param {string} name the table's
- * @param {import('./types.js').PatientTable} table what it says of the list's photographs, in their order
+ * @param {PatientTable} table what it says of the list's photographs, in their order
  * @returns {State}
  */
 export function tableRead(state, name, { images, missing, notes }) {

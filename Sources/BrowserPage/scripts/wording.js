@@ -1,29 +1,29 @@
 import { currentLanguage, has, t } from './texts.js';
 
-/** @param {import('./types.js').Worded | undefined} words @param {string} [english] the only ones there may be @returns the page's language's */
+/** @param {Worded | undefined} words @param {string} [english] the only ones there may be @returns the page's language's */
 export function inLanguage(words, english = '') {
   return words?.[currentLanguage()] ?? english;
 }
 
 /** The result in words. A record that an older version stored has the English ones alone until the engine gives it the others. */
-export function summary(/** @type {import('./types.js').Result} */ { summaries, summary: english }) {
+export function summary(/** @type {Result} */ { summaries, summary: english }) {
   return inLanguage(summaries, english);
 }
 
 /** Why the model abstains, a sentence each. */
-export function abstainReasons(/** @type {import('./types.js').Result} */ result) {
+export function abstainReasons(/** @type {Result} */ result) {
   return result.abstainReasons.map((reason) => (has(`abstain.${reason}`) ? t(`abstain.${reason}`) : reason));
 }
 
 /** What the reader must know of the input, a sentence each. */
-export function warnings(/** @type {import('./types.js').Result} */ result) {
+export function warnings(/** @type {Result} */ result) {
   return result.warnings.map((warning) => (
     has(`warnings.${warning}`) ? t(`warnings.${warning}`, { detail: result.warningDetails?.[warning] ?? '?' }) : warning));
 }
 
 /**
  * What the sign of the risk says.
- * @param {Pick<import('./types.js').Result, 'abstain' | 'risk'>} result
+ * @param {Pick<Result, 'abstain' | 'risk'>} result
  * @returns {{level: 'low' | 'moderate' | 'high' | 'none', word: string, sentence: string}}
  */
 export function riskWords(result) {

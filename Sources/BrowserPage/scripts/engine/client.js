@@ -62,7 +62,7 @@ export class EngineClient {
    */
   constructor(sources) {
     this.#sources = sources;
-    /** @type {Promise<import('../types.js').Description>} */
+    /** @type {Promise<Description>} */
     this.ready = this.#start();
     this.ready.catch(() => {});
   }
@@ -89,7 +89,7 @@ export class EngineClient {
     if (running.job.trust || performance.now() - (running.started ?? 0) > PATIENCE) this.#restart();
   }
 
-  /** @returns {Promise<import('../types.js').Description>} */
+  /** @returns {Promise<Description>} */
   async #start() {
     if (typeof WebAssembly !== 'object' || !WebAssembly.validate(VECTOR_PROBE)) {
       throw new EngineError('no_webassembly', 'this browser has no WebAssembly with vectors (SIMD)');
@@ -98,7 +98,7 @@ export class EngineClient {
     const worker = new Worker(address);
     this.#worker = worker;
     this.#loaded = false;
-    /** @type {Promise<import('../types.js').Description>} */
+    /** @type {Promise<Description>} */
     const loaded = new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => {
         if (data.serial !== LOAD) return;

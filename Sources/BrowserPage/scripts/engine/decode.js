@@ -23,7 +23,7 @@ const PREVIEW_SIDE = 1600;
 /**
  * Decodes an image's file: upright, its colours as they are stored.
  * @param {Blob} blob
- * @param {{width: number, height: number}} [size] the file's own, where it is known: larger than MAX_SIDE, it is reduced
+ * @param {Size} [size] the file's own, where it is known: larger than MAX_SIDE, it is reduced
  * @returns {Promise<Photograph>}
  */
 export async function decode(blob, size) {
@@ -45,7 +45,7 @@ export async function decode(blob, size) {
 }
 
 /** An image's file: its bytes and what it shows. The worker reads it; the page does where the worker cannot. */
-export async function read(/** @type {import('../types.js').Source} */ { blob, size }) {
+export async function read(/** @type {Source} */ { blob, size }) {
   const bytes = await blob.arrayBuffer();
   return { bytes, photograph: await decode(blob, size) };
 }
@@ -80,7 +80,7 @@ function cutOut({ bitmap }, { left, top, side = 0, width = side, height = side }
 /**
  * The pixels of a square of a photograph, for the engine. A transform that crops by itself gets all for the centre square.
  * @param {Photograph} photograph
- * @param {import('../types.js').Square} square
+ * @param {Square} square
  * @param {boolean} crops whether the model's transform does
  */
 export function cut(photograph, square, crops) {
@@ -94,7 +94,7 @@ export function cut(photograph, square, crops) {
 }
 
 /** The square that the model sees as a JPEG, with all the pixels that it saw. */
-export function squareJPEG(/** @type {Photograph} */ photograph, /** @type {import('../types.js').Square} */ square) {
+export function squareJPEG(/** @type {Photograph} */ photograph, /** @type {Square} */ square) {
   return cutOut(photograph, square).canvas.convertToBlob({ type: 'image/jpeg', quality: 0.7 });
 }
 
@@ -112,8 +112,8 @@ export function part({ bitmap }, { left, top, width, height }, scale) {
 
 /**
  * The centre square, as the command line cuts it.
- * @param {{width: number, height: number}} size
- * @returns {import('../types.js').Square}
+ * @param {Size} size
+ * @returns {Square}
  */
 export function centreSquare({ width, height }) {
   const side = Math.min(width, height);

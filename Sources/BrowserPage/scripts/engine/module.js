@@ -78,10 +78,7 @@ export class EngineModule {
     if (this.#model === 0) throw this.#failure();
   }
 
-  /**
-   * @param {string | null} digest SHA-256 of both files of the model, in hexadecimal; null: the engine computes it
-   * @returns {import('../types.js').Description}
-   */
+  /** @param {string | null} digest SHA-256 of both files of the model, in hexadecimal; null: the engine computes it @returns {Description} */
   describe(digest) {
     if (digest) {
       const bytes = encoder.encode(digest);
@@ -90,16 +87,12 @@ export class EngineModule {
     return this.#answer([], () => this.#exports.describe(this.#model));
   }
 
-  /**
-   * @param {ImageData} pixels
-   * @param {object} request see browser-exports of the engine
-   * @returns {any} the JSON that OUTPUT.md describes
-   */
+  /** @param {ImageData} pixels @param {object} request see browser-exports of the engine @returns {any} the JSON that OUTPUT.md describes */
   classify(pixels, request) {
     return this.#lookedAt(pixels, request, this.#exports.classify);
   }
 
-  /** @param {ImageData} pixels @param {object} request @returns {{classification: any, maps: import('../types.js').MapFacts[]}} */
+  /** @param {ImageData} pixels @param {object} request @returns {{classification: any, maps: MapFacts[]}} */
   explain(pixels, request) {
     return this.#lookedAt(pixels, request, this.#exports.explain);
   }
@@ -120,7 +113,7 @@ export class EngineModule {
    * Reads a table of what is known of patients, as the command line does.
    * @param {Uint8Array} bytes
    * @param {{name: string, images: string[]}} request the table's name and the photographs' names
-   * @returns {import('../types.js').PatientTable}
+   * @returns {PatientTable}
    */
   readTable(bytes, request) {
     const text = encoder.encode(JSON.stringify(request));
@@ -131,7 +124,7 @@ export class EngineModule {
    * Checks a result that comes from a file: what follows from its probabilities, as this version writes it. What contradicts
    * itself or breaks a rule is thrown.
    * @param {{classes: object[], result: object}} stored
-   * @returns {Partial<import('../types.js').Result>}
+   * @returns {Partial<Result>}
    */
   checkResult(stored) {
     const text = encoder.encode(JSON.stringify(stored));

@@ -16,7 +16,7 @@ let engine;
  * @type {{bytes: Uint8Array, configurationCount: number, count: number}}
  */
 let files;
-/** @type {import('../types.js').Description} */
+/** @type {Description} */
 let description;
 let crops = false; // whether the model's transform cuts the square by itself, as timm's does
 
@@ -28,7 +28,7 @@ let current;
 
 /**
  * The maps in the engine's memory, and the photograph, square and metadata that they belong to.
- * @type {{key: string, square: import('../types.js').Square, metadata: import('../types.js').Metadata, maps: import('../types.js').MapFacts[]} | undefined}
+ * @type {{key: string, square: Square, metadata: Metadata, maps: MapFacts[]} | undefined}
  */
 let explained;
 
@@ -39,7 +39,7 @@ async function digestOf(/** @type {BufferSource} */ bytes) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** @param {import('../types.js').Source} source */
+/** @param {Source} source */
 async function photographOf(source) {
   if (current?.key === source.key) return current;
   release();
@@ -61,7 +61,7 @@ function release() {
   current = undefined;
 }
 
-/** @param {import('../types.js').Job} job @param {{digest: string}} photograph */
+/** @param {Job} job @param {{digest: string}} photograph */
 function requestOf(job, { digest }) {
   const { age, sex, site } = job.metadata;
   return {
@@ -72,7 +72,7 @@ function requestOf(job, { digest }) {
 
 /**
  * The result alone. The maps of the last one stay.
- * @param {import('../types.js').Job} job
+ * @param {Job} job
  * @param {object} [more]
  */
 async function classified(job, more) {
@@ -119,7 +119,7 @@ const actions = {
     return { description };
   },
 
-  /** @param {{source: import('../types.js').Source}} job */
+  /** @param {{source: Source}} job */
   async open(job) {
     const { photograph } = await photographOf(job.source);
     const { width, height, reduced } = photograph;
@@ -127,7 +127,7 @@ const actions = {
   },
 
   /**
-   * @param {import('../types.js').Job & {picture?: number, summaries?: boolean}} job `picture`: the side of a picture of the square, where one is
+   * @param {Job & {picture?: number, summaries?: boolean}} job `picture`: the side of a picture of the square, where one is
    *   wanted; `summaries`: whether the result has its sentences in all languages
    */
   async classify(job) {
@@ -159,16 +159,16 @@ const actions = {
   },
 
   /** What each field of the metadata does to the logits: a run of its own, so that nobody waits for it with the result. */
-  async effect(/** @type {import('../types.js').Job} */ job) {
+  async effect(/** @type {Job} */ job) {
     return { shares: (await classified(job, { metadataShares: true })).metadataShares };
   },
 
   /** The probabilities with other metadata. */
-  async probabilities(/** @type {import('../types.js').Job} */ job) {
+  async probabilities(/** @type {Job} */ job) {
     return (await classified(job)).probabilities;
   },
 
-  /** @param {import('../types.js').MapJob} job */
+  /** @param {MapJob} job */
   async map(job) {
     const lastLayer = description.layers.at(-1);
     const isPlain = job.method === 'gradcam' && (job.layer ?? lastLayer) === lastLayer && !job.trust;
@@ -210,7 +210,7 @@ const actions = {
 
   /**
    * The pixels that the engine is given, to compare browsers by.
-   * @param {{source: import('../types.js').Source, square?: import('../types.js').Square}} job */
+   * @param {{source: Source, square?: Square}} job */
   async pixels(job) {
     const { photograph } = await photographOf(job.source);
     const pixels = cut(photograph, job.square ?? centreSquare(photograph), crops);
@@ -219,14 +219,14 @@ const actions = {
 
   /**
    * A part of the photograph from its own pixels.
-   * @param {{source: import('../types.js').Source, area: {left: number, top: number, width: number, height: number}, scale: number}} job
+   * @param {{source: Source, area: {left: number, top: number, width: number, height: number}, scale: number}} job
    */
   async region({ source, area, scale }) {
     return { bitmap: await part((await photographOf(source)).photograph, area, scale) };
   },
 
   /** What the history keeps of a photograph whose file is too large for it. */
-  async jpegOfSquare(/** @type {{source: import('../types.js').Source, square: import('../types.js').Square}} */ { source, square }) {
+  async jpegOfSquare(/** @type {{source: Source, square: Square}} */ { source, square }) {
     return squareJPEG((await photographOf(source)).photograph, square);
   },
 

@@ -53,10 +53,9 @@ const BATCH = 40;
 const THUMBNAIL_BYTES = 200_000;
 
 /**
- * @typedef {import('../types.js').Scan} Scan
- * @typedef {{name: string, flaw?: string, refused?: import('../types.js').Worded}} Broken a record that was left out: the rule that
+ * @typedef {{name: string, flaw?: string, refused?: Worded}} Broken a record that was left out: the rule that
  *   it breaks, or the engine's sentence
- * @typedef {{result: Partial<import('../types.js').Result>} | {refused: import('../types.js').Worded}} Checked the engine's answer
+ * @typedef {{result: Partial<Result>} | {refused: Worded}} Checked the engine's answer
  * @typedef {{added: number, known: number, broken: Broken[]}} Imported
  */
 
@@ -148,6 +147,6 @@ export function checkable(/** @type {Scan} */ { classes, result }) {
 }
 
 /** A class as a model's configuration has it: what is not told is not there. */
-function withoutNull(/** @type {{class: string, name: string, malignancy?: string | null}} */ { class: id, name, malignancy }) {
+function withoutNull(/** @type {Classes[number]} */ { class: id, name, malignancy }) {
   return malignancy ? { class: id, name, malignancy } : { class: id, name };
 }

@@ -4,9 +4,6 @@ import { flaw, newID, rowOf } from './records.js';
 import { answer, connect, inTime, LOCK, NAME, STORES, stripOldPhotographs, write } from './stores.js';
 
 /**
- * @typedef {import('../types.js').Scan} Scan
- * @typedef {import('../types.js').Row} Row
- * @typedef {import('../types.js').BrokenRow} BrokenRow
  * @typedef {import('./lock.js').Lock} Lock
  * @typedef {(done: number, all: number) => void} Progress
  * @typedef {(name: typeof STORES[number]) => IDBObjectStore} Opener

@@ -53,7 +53,7 @@ export function pictureAlone(bytes) {
 /**
  * What the history keeps of a photograph's file, and hands on: the picture alone, upright. What is no picture is thrown.
  * @param {Blob} file
- * @param {{width: number, height: number}} [size]
+ * @param {Size} [size]
  * @returns {Promise<Blob>}
  */
 export async function withoutMetadata(file, size) {

@@ -137,7 +137,7 @@ export function flaw(record) {
 /**
  * What lists show of a record and look for in it: a hundredth of the record's size.
  * @param {any} record
- * @returns {import('../types.js').Row | import('../types.js').BrokenRow}
+ * @returns {Row | BrokenRow}
  */
 export function rowOf(record) {
   const rule = flaw(record);

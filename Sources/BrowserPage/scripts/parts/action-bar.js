@@ -6,7 +6,7 @@ const LARGEST_SHARE = 0.3;
 /**
  * What comes next: a bar at the lower edge of the window, wherever in the view the person is.
  * @param {string} label
- * @param {...import('../dom.js').Child} content
+ * @param {...Child} content
  */
 export function actionBar(label, ...content) {
   const bar = h('div', { class: 'actions pinned', role: 'group', 'aria-label': label }, ...content);

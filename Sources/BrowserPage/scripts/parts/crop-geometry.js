@@ -1,8 +1,5 @@
 /**
  * The square that the model sees, moved and zoomed over a photograph: numbers only.
- *
- * @typedef {import('../types.js').Square} Square
- * @typedef {{width: number, height: number}} Size
  */
 
 /** The engine takes no smaller square. */
@@ -64,7 +61,7 @@ export function wheelFactor(/** @type {{deltaY: number, deltaMode: number}} */ {
 /**
  * The square of a saved scan in what was kept of its photograph: all of it, or its place in a photograph that may have been
  * made smaller.
- * @param {import('../types.js').Scan} scan
+ * @param {Scan} scan
  * @param {Size} size of what was kept
  * @returns {Square}
  */
@@ -84,8 +81,8 @@ export function keptSquare(scan, size) {
  * @param {Square} square
  * @param {boolean} moved
  * @param {Size} size of what was kept
- * @param {import('../types.js').Scan['square'] | null} [origin] the square that was kept, where it is no whole photograph
- * @returns {import('../types.js').Scan['square']}
+ * @param {Scan['square'] | null} [origin] the square that was kept, where it is no whole photograph
+ * @returns {Scan['square']}
  */
 export function squareInPhotograph(square, moved, size, origin) {
   if (!origin) return { ...square, width: size.width, height: size.height, moved };

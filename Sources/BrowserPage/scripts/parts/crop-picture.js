@@ -9,7 +9,7 @@ const STILL = 120;
  * Draws what a view shows of a photograph: its preview, and where that has too few pixels the photograph's own, once the view
  * lies still.
  * @param {HTMLCanvasElement} canvas
- * @param {import('../state.js').Photograph} photograph
+ * @param {Photograph} photograph
  * @param {() => Area & {scale: number}} seen what the view shows, and how many of the screen's pixels one of its pixels takes
  */
 export function cropPicture(canvas, { width, height, preview, source }, seen) {

@@ -10,12 +10,10 @@ import { viewKeys } from './view-keys.js';
 /** The frame's share of the shorter side of the view; around it lies what the model does not see. */
 const FRAME = 0.86;
 
-/** @typedef {import('../types.js').Square} Square */
-
 /**
  * The photograph under a fixed square, to be moved and enlarged: by pointer, two fingers, the wheel with Ctrl, the keyboard or
  * buttons.
- * @param {import('../state.js').Photograph} photograph
+ * @param {Photograph} photograph
  * @param {Square} start
  * @param {(square: Square, moved: boolean) => void} changed
  * @returns {{element: HTMLElement, leave: () => void}}

@@ -1,7 +1,5 @@
 import { h, uniqueID } from '../dom.js';
 
-/** @typedef {import('../dom.js').Child} Child */
-
 /** @param {string} label @param {HTMLElement} field @param {...Child} more @returns a field with its label over it */
 export function labelled(label, field, ...more) {
   field.id ||= uniqueID('field');

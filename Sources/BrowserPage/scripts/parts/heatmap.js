@@ -19,11 +19,11 @@ const BESIDE_SIDE = 600;
 /**
  * @typedef {object} Options
  * @property {HTMLCanvasElement} photograph the square that the model saw
- * @property {import('../types.js').Result} result
- * @property {import('../types.js').Scan['classes']} classes
- * @property {(lesionClass: string, trust: boolean) => Promise<{facts: import('../types.js').MapFacts, values: Float32Array}>} request
- * @property {(lesionClass: string) => import('../types.js').Trust | undefined} trustOf what the checks of a class's map found
- * @property {(lesionClass: string, trust: import('../types.js').Trust) => void} checked
+ * @property {Result} result
+ * @property {Classes} classes
+ * @property {(lesionClass: string, trust: boolean) => Promise<{facts: MapFacts, values: Float32Array}>} request
+ * @property {(lesionClass: string) => Trust | undefined} trustOf what the checks of a class's map found
+ * @property {(lesionClass: string, trust: Trust) => void} checked
  * @property {(canvas: HTMLCanvasElement | null, lesionClass: string) => void} [drawn] what a report shows
  * @property {number} [milliseconds] how long one run of the network takes
  */
@@ -34,7 +34,7 @@ export function heatmap(/** @type {Options} */ { photograph, result, classes, re
   let lesionClass = result.prediction?.class ?? order[0].class;
   // Where the model abstains its map is shown only to who asks for it.
   let visible = !result.abstain;
-  /** @type {import('../types.js').MapFacts['status'] | null} */
+  /** @type {MapFacts['status'] | null} */
   let status = null;
   let place = '';
   let turn = 0;
@@ -43,7 +43,7 @@ export function heatmap(/** @type {Options} */ { photograph, result, classes, re
   const problem = h('div', { 'aria-live': 'polite' });
   const pair = stages(photograph);
   const scale = colourBar();
-  const verdict = (/** @type {string} */ id, /** @type {import('../types.js').Trust} */ trust) => { checked(id, trust); describe(); };
+  const verdict = (/** @type {string} */ id, /** @type {Trust} */ trust) => { checked(id, trust); describe(); };
   const checks = mapChecks({ milliseconds, trustOf, request: async (id) => (await request(id, true)).facts.trust, checked: verdict });
 
   /** What is seen of the map, and what can be said of it; each class's map has a scale of its own. */
@@ -102,7 +102,7 @@ export function heatmap(/** @type {Options} */ { photograph, result, classes, re
  * What is said of a map that is seen.
  * @param {string} name of the class
  * @param {number} probability
- * @param {import('../types.js').Trust | undefined} trust
+ * @param {Trust | undefined} trust
  * @param {string} place
  */
 function shownWords(name, probability, trust, place) {
@@ -156,7 +156,7 @@ function whileHeld(element, changed) {
 /**
  * What chooses the map's class and how much of the photograph is seen.
  * @param {object} options
- * @param {import('../types.js').Scan['classes']} options.order the likeliest first
+ * @param {Classes} options.order the likeliest first
  * @param {string} options.lesionClass
  * @param {boolean} options.visible
  * @param {ReturnType<typeof stages>} options.pair

@@ -5,11 +5,11 @@ import { storingFailed } from './saving.js';
 /** So long nothing must be typed before it is said that all is stored, in milliseconds. */
 const QUIET = 300;
 
-/** @typedef {Pick<import('../types.js').Scan, 'lesion' | 'note'>} Words */
+/** @typedef {Pick<Scan, 'lesion' | 'note'>} Words */
 
 /**
  * Stores the name and the note of a saved scan while they are typed.
- * @param {import('../types.js').Scan} scan gets what was stored
+ * @param {Scan} scan gets what was stored
  * @param {(words: string) => void} told what became of it
  * @param {(fields: Partial<Words>) => void} changed
  */

@@ -15,7 +15,7 @@ const NAMED = 3;
 /**
  * Asks for the question, then prints a page for a dermatologist: the photograph, the question, what is known, and what the
  * program said with how far it can be trusted.
- * @param {import('../types.js').Scan} scan
+ * @param {Scan} scan
  * @param {HTMLCanvasElement | null} photograph the square that the model saw
  */
 export async function printLetter(scan, photograph) {
@@ -26,7 +26,7 @@ export async function printLetter(scan, photograph) {
   if (answer === 'print') printOnPaper(letter(scan, photograph, question.value.trim()));
 }
 
-/** @param {import('../types.js').Scan} scan @param {HTMLCanvasElement | null} photograph @param {string} question */
+/** @param {Scan} scan @param {HTMLCanvasElement | null} photograph @param {string} question */
 function letter(scan, photograph, question) {
   const { result, classes, created, lesion, name, note, trust = {} } = scan;
   const checks = Object.entries(trust).map(([id, found]) => `${nameOfClass(classes, id)}: ${verdict(found)}`);

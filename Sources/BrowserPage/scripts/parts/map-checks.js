@@ -6,8 +6,6 @@ import { failureWords } from '../wording.js';
 import { message } from './dialog.js';
 import { waitingLine } from './pieces.js';
 
-/** @typedef {import('../types.js').Trust} Trust */
-
 /** How many runs of the network the checks of one map take. */
 const CHECK_RUNS = 140;
 /** A plain run's share of the time of one that makes the maps of all classes too; after a check as it was measured. */

@@ -8,9 +8,9 @@ const UNKNOWN_AGE = 50;
 
 /**
  * Age, sex and place.
- * @param {import('../types.js').Description | undefined} description whose sexes and sites are offered
- * @param {import('../types.js').Metadata} start
- * @param {(metadata: import('../types.js').Metadata, valid: boolean) => void} changed
+ * @param {Description | undefined} description whose sexes and sites are offered
+ * @param {Metadata} start
+ * @param {(metadata: Metadata, valid: boolean) => void} changed
  */
 export function metadataForm(description, start, changed) {
   const metadata = { ...start };
@@ -108,7 +108,7 @@ function ageWords(age) {
 }
 
 /** What is known, in words: names and values. */
-export function metadataWords(/** @type {{age: number | null, sex: string, site: string}} */ { age, sex, site }) {
+export function metadataWords(/** @type {Metadata} */ { age, sex, site }) {
   return [
     [t('metadata.age'), age === null ? t('metadata.notGiven') : t('metadata.years', { count: age })],
     [t('metadata.sex'), t(`metadata.sexes.${sex}`)],
@@ -117,7 +117,7 @@ export function metadataWords(/** @type {{age: number | null, sex: string, site:
 }
 
 /** What is known, in a line. */
-export function metadataLine(/** @type {{age: number | null, sex: string, site: string}} */ metadata) {
+export function metadataLine(/** @type {Metadata} */ metadata) {
   const { age, sex, site } = metadata;
   const known = [
     age === null ? '' : t('metadata.years', { count: age }),

@@ -1,8 +1,6 @@
 import { h } from '../dom.js';
 import { icon } from '../icons.js';
 
-/** @typedef {import('../dom.js').Child} Child */
-
 /** @param {string} place @param {string} words @returns what leads back to the view that a person comes from */
 export function backLink(place, words) {
   return h('div', {}, h('a', { class: 'back-link', href: `#${place}` }, icon('back'), words));

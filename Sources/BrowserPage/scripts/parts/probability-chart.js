@@ -10,8 +10,6 @@ const [WIDE, NARROW, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [640, 300, 240, 56, 16,
 /** What tells the lines apart beside their colours. */
 const DASHES = ['', '8 4', '2 4'];
 
-/** @typedef {import('../types.js').Scan} Scan */
-
 /**
  * The probabilities of several scans of one lesion over time, as lines and as a table. Scans of another model than the last have
  * other probabilities and are left out of the lines.

@@ -24,7 +24,7 @@ export function printOnPaper(/** @type {HTMLElement} */ article) {
 }
 
 /** Prints several results, a few lines each. */
-export async function printList(/** @type {import('../types.js').Scan[]} */ scans) {
+export async function printList(/** @type {Scan[]} */ scans) {
   const addresses = scans.map(({ thumbnail }) => URL.createObjectURL(thumbnail));
   const pictures = addresses.map((address) => h('img', { src: address, alt: '', width: 96, height: 96 }));
   await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
@@ -56,7 +56,7 @@ export function dropReport() {
 
 /**
  * Prints a result, or stores it as PDF by the browser's own dialog.
- * @param {import('../types.js').Scan} scan
+ * @param {Scan} scan
  * @param {HTMLCanvasElement | null} photograph the square that the model saw
  * @param {ReportMap | null} map
  */
@@ -85,7 +85,7 @@ export function printReport(scan, photograph, map) {
 
 /**
  * What the report says of a map: what its bright areas are, and how its checks ended.
- * @param {import('../types.js').Scan} scan
+ * @param {Scan} scan
  * @param {string} lesionClass
  */
 function mapWords({ classes, trust }, lesionClass) {

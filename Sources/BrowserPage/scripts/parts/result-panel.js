@@ -19,7 +19,7 @@ const SMALL_SIDE = 240;
 /**
  * A result with everything that a reader needs to judge it, and the buttons that take it out of the page.
  * @param {object} options
- * @param {() => import('../types.js').Scan} options.scanOf the scan with what was written beside it and found out about it since
+ * @param {() => Scan} options.scanOf the scan with what was written beside it and found out about it since
  * @param {HTMLCanvasElement | null} options.photograph the square that the model saw; null where it was not kept
  * @param {import('./heatmap.js').Options['request']} options.request a map
  * @param {import('./heatmap.js').Options['checked']} options.checked
@@ -37,7 +37,7 @@ export function resultPanel({ scanOf, photograph, request, checked, milliseconds
     drawn: (canvas, lesionClass) => { shown = canvas && { canvas, class: lesionClass }; },
   }) : null;
   const effect = h('div', { 'aria-live': 'polite' });
-  const showEffect = (/** @type {import('../types.js').Result} */ known) => replace(effect, metadataEffect(known, classes, app.description?.temperature ?? 1));
+  const showEffect = (/** @type {Result} */ known) => replace(effect, metadataEffect(known, classes, app.description?.temperature ?? 1));
   showEffect(result);
   /** Says that what the metadata did is on its way. */
   const expectEffect = () => replace(effect, waitingLine(t('effect.pending')));
@@ -94,6 +94,6 @@ export function wordFields(words, typed, { names, left, rows = 3 }, ...more) {
 }
 
 /** Where the model abstains nothing is said of what the metadata did. */
-function effectTitle(/** @type {import('../types.js').Result} */ result) {
+function effectTitle(/** @type {Result} */ result) {
   return t(result.abstain ? 'effect.given' : 'effect.heading');
 }

@@ -7,11 +7,6 @@ import { classColor, ranked } from './classes.js';
 import { metadataWords } from './metadata-form.js';
 import { factList, table } from './pieces.js';
 
-/**
- * @typedef {import('../types.js').Result} Result
- * @typedef {import('../types.js').Scan['classes']} Classes
- */
-
 /** The sentence of the result, its risk and what stands against relying on it; abstention comes before anything else. */
 export function headline(/** @type {Result} */ result) {
   const risk = riskWords(result);
@@ -67,11 +62,7 @@ export function setSentence(/** @type {Result} */ result, /** @type {Classes} */
     h('p', { class: 'small soft set-why' }, t('result.setWhy')));
 }
 
-/**
- * @param {Record<string, number>} logits
- * @param {number} temperature
- * @param {boolean} multiLabel whether each class has a probability of its own
- */
+/** @param {Record<string, number>} logits @param {number} temperature @param {boolean} multiLabel whether each class has a probability of its own */
 function probabilitiesOf(logits, temperature, multiLabel) {
   if (multiLabel) return Object.fromEntries(Object.entries(logits).map(([id, logit]) => [id, 1 / (1 + Math.exp(-logit / temperature))]));
   const greatest = Math.max(...Object.values(logits));
@@ -120,7 +111,7 @@ export function metadataList(metadata) {
 
 /**
  * What made the result, to check it by.
- * @param {import('../types.js').Scan} scan
+ * @param {Scan} scan
  * @param {{milliseconds?: {decode: number, engine: number}, isNamed?: boolean}} options `isNamed`: whether image and date are told here
  */
 export function modelFacts({ result, square, created, name }, { milliseconds, isNamed = true } = {}) {

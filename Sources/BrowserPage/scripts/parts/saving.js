@@ -66,10 +66,10 @@ export function storingFailed(/** @type {unknown} */ error) {
 
 /**
  * Saves a scan with its photograph; a scan with the same identifier gets the place of the one before.
- * @param {import('../types.js').Scan} scan
- * @param {import('../types.js').Source} source
- * @param {import('../types.js').Square} square of the photograph, in its own pixels
- * @returns {Promise<import('../types.js').Scan | null>} as it was stored; null where it was not
+ * @param {Scan} scan
+ * @param {Source} source
+ * @param {Square} square of the photograph, in its own pixels
+ * @returns {Promise<Scan | null>} as it was stored; null where it was not
  */
 export async function saveScan(scan, source, square) {
   if (!await ensureHistory()) return null;

@@ -4,8 +4,6 @@ import { riskIcon } from '../icons.js';
 import { className, formatDate, formatPercent, siteName, t } from '../texts.js';
 import { riskWords } from '../wording.js';
 
-/** @typedef {import('../types.js').Row} Row */
-
 /** What a scan's result suggests, a sentence each. */
 export function suggestion(/** @type {Pick<Row, 'prediction' | 'concern' | 'abstain'>} */ { prediction, concern, abstain }) {
   const words = (/** @type {string} */ key, /** @type {NonNullable<Row['concern']>} */ each) =>

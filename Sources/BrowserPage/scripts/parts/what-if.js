@@ -10,8 +10,8 @@ const UNKNOWN_AGE = 50;
 /**
  * What the model would answer at another age: how much of the answer is not the picture. The result stays as it is. Nothing
  * where the model abstains, where it does not look at the age, and where it is another one than that of the page.
- * @param {import('../types.js').Scan} scan
- * @param {(metadata: import('../types.js').Metadata) => Promise<Record<string, number>>} ask the probabilities with other metadata
+ * @param {Scan} scan
+ * @param {(metadata: Metadata) => Promise<Record<string, number>>} ask the probabilities with other metadata
  */
 export function whatIf({ result, classes }, ask) {
   const { probabilities, metadata: { age, sex, site } } = result;

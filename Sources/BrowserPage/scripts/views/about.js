@@ -7,7 +7,7 @@ import { factList } from '../parts/pieces.js';
 import { deleteAll } from './history/management.js';
 import { failureWords } from '../wording.js';
 
-/** @returns {Promise<import('../shell.js').View>} */
+/** @returns {Promise<View>} */
 export async function aboutView() {
   const identity = h('div', { class: 'stack', 'aria-live': 'polite' }, h('p', { class: 'soft' }, t('scan.loading')));
   app.engine.ready.then((description) => {

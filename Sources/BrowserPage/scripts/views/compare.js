@@ -15,7 +15,7 @@ import { missingRecord, storedScan, storedSquare } from './record.js';
  * Two scans side by side.
  * @param {string} firstID
  * @param {string} secondID
- * @returns {Promise<import('../shell.js').View>}
+ * @returns {Promise<View>}
  */
 export async function compareView(firstID, secondID) {
   const scans = (await Promise.all([firstID, secondID].map((id) => storedScan(id)))).flatMap((scan) => scan ?? []);

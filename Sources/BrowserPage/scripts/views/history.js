@@ -8,16 +8,7 @@ import { t } from '../texts.js';
 import { scanList } from './history/list.js';
 import { importButton, management } from './history/management.js';
 
-/**
- * What the parts of this view may do with it.
- * @typedef {object} HistoryPage
- * @property {() => Promise<void>} draw reads the history again and shows it
- * @property {(...content: Node[]) => void} note tells something over the list
- * @property {HTMLElement} root
- * @property {ReturnType<typeof thumbnails>} thumbnails
- */
-
-/** @returns {Promise<import('../shell.js').View>} */
+/** @returns {Promise<View>} */
 export async function historyView() {
   const notes = h('div', { class: 'stack', 'aria-live': 'polite' });
   const root = h('div', { class: 'view stack wide' });
@@ -73,7 +64,7 @@ function empty() {
     h('p', { class: 'lead' }, t('history.empty')), h('a', { class: 'button primary', href: '#scan' }, t('history.first')));
 }
 
-/** @param {HistoryPage} page @param {import('../types.js').BrokenRow[]} broken */
+/** @param {HistoryPage} page @param {BrokenRow[]} broken */
 function brokenRecords(page, broken) {
   return message('warning', t('history.broken', { count: broken.length }),
     h('ul', {}, broken.map(({ name, flaw }) => h('li', {}, t('history.brokenItem', { name, flaw })))),

@@ -55,7 +55,7 @@ function limits() {
     ] : h('p', {}, t('learn.noFigures')));
 }
 
-/** @param {string} [id] a class @returns {import('../shell.js').View} */
+/** @param {string} [id] a class @returns {View} */
 export function learnView(id) {
   const classes = texts('learn.classes');
   if (id && Object.hasOwn(classes, id)) return classPage(id, classes[id]);

@@ -17,7 +17,7 @@ const MONTHS = [1, 3, 6, 12];
 /**
  * All scans of a lesion: its photographs in a row, and what was answered over time.
  * @param {string} id one of its scans
- * @returns {Promise<import('../shell.js').View>}
+ * @returns {Promise<View>}
  */
 export async function lesionView(id) {
   const { rows: all } = await app.history.list();

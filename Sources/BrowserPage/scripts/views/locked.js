@@ -7,7 +7,7 @@ import { conversionBar } from '../parts/saving.js';
 import { t } from '../texts.js';
 import { failureWords } from '../wording.js';
 
-/** @returns {import('../shell.js').View} what stands in place of a locked history */
+/** @returns {View} what stands in place of a locked history */
 export function lockedView() {
   const words = h('input', { class: 'input', type: 'password', autocomplete: 'current-password', required: true });
   const open = h('button', { class: 'button primary' }, icon('lock'), t('lock.open'));

@@ -19,8 +19,6 @@ import { failureWords } from '../wording.js';
 import { scanSummary, thumbnails } from '../parts/scan-summary.js';
 import { whatIf } from '../parts/what-if.js';
 
-/** @typedef {import('../types.js').Scan} Scan */
-
 /** What stands where a scan is not in the history. */
 export function missingRecord() {
   return h('div', { class: 'view stack wide' }, h('h1', {}, t('record.missing')), h('p', {}, t('record.missingText')),
@@ -31,7 +29,7 @@ export function missingRecord() {
  * The square of a stored photograph, which may be smaller than the one that was classified.
  * @param {Scan} scan
  * @param {Blob | null} blob
- * @returns {Promise<{canvas: HTMLCanvasElement, square: import('../types.js').Square, size: {width: number, height: number}} | null>}
+ * @returns {Promise<{canvas: HTMLCanvasElement, square: Square, size: {width: number, height: number}} | null>}
  */
 export async function storedSquare(scan, blob) {
   if (!blob) return null;
@@ -61,7 +59,7 @@ export async function storedScan(id) {
   return 'result' in answer ? { ...scan, result: { ...scan.result, ...answer.result } } : scan;
 }
 
-/** @param {string} id @returns {Promise<import('../shell.js').View>} */
+/** @param {string} id @returns {Promise<View>} */
 export async function recordView(id) {
   const scan = await storedScan(id);
   if (!scan) return { title: t('record.missing'), content: missingRecord() };
@@ -116,7 +114,7 @@ export async function recordView(id) {
  * Stores what the checks of a map found.
  * @param {Scan} scan
  * @param {string} lesionClass
- * @param {import('../types.js').Trust} trust
+ * @param {Trust} trust
  * @param {(words: string) => void} told
  */
 async function keepTrust(scan, lesionClass, trust, told) {
@@ -140,7 +138,7 @@ async function correct(/** @type {Scan} */ scan, /** @type {Blob} */ blob) {
 /**
  * The scans of the same lesion, with what leads to a comparison.
  * @param {Scan} scan
- * @param {import('../types.js').Row[]} rows of the history
+ * @param {Row[]} rows of the history
  * @param {ReturnType<typeof thumbnails>} pictures
  */
 function timeLineOf(scan, rows, pictures) {

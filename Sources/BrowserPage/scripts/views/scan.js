@@ -15,12 +15,7 @@ import { details, progress, review } from './scan/steps.js';
 /** After that many milliseconds the page says that the analysis takes long, and offers to begin again. */
 const LONG = 5000;
 
-/**
- * A part of the view, and what to let go of when it is left.
- * @typedef {{content: Node, leave?: () => void}} Part
- */
-
-/** @returns {Promise<import('../shell.js').View>} */
+/** @returns {Promise<View>} */
 export async function scanView() {
   const { content, leave } = await part();
   return { title: t('tabs.scan'), content: h('div', { class: 'view scan-view' }, content), leave };

@@ -11,11 +11,6 @@ import { chose, sought } from '../../transitions.js';
 import { currentLanguage, formatDate, t } from '../../texts.js';
 import { exportPlain } from './management.js';
 
-/**
- * @typedef {import('../../types.js').Row} Row
- * @typedef {import('../history.js').HistoryPage} HistoryPage
- */
-
 const RISKS = ['high', 'moderate', 'low', 'none'];
 
 /**
@@ -54,7 +49,7 @@ export function scanList(page, scans) {
     if (focus !== undefined) /** @type {HTMLElement} */ (list.querySelectorAll('a.scan-card')[focus])?.focus({ preventScroll: true });
   }
 
-  /** @param {Partial<import('../../state.js').Looking>} wishes @param {number} [focus] */
+  /** @param {Partial<Looking>} wishes @param {number} [focus] */
   function seek(wishes, focus) {
     store.apply(sought, wishes);
     draw(focus);
@@ -64,7 +59,7 @@ export function scanList(page, scans) {
   return h('div', { class: 'stack' }, filters(scans, seek), h('div', { class: 'row spread' }, count, chosen.all), chosen.hint, chosen.bar, list);
 }
 
-/** @param {Row[]} scans @param {(wishes: Partial<import('../../state.js').Looking>) => void} seek */
+/** @param {Row[]} scans @param {(wishes: Partial<Looking>) => void} seek */
 function filters(scans, seek) {
   const { looking } = store.state;
   const search = h('input', { class: 'input', type: 'search', value: looking.query, autocomplete: 'off',

@@ -10,11 +10,6 @@ import { conversionBar, deleteScans, ensureHistory, storingFailed } from '../../
 import { t } from '../../texts.js';
 import { inLanguage } from '../../wording.js';
 
-/**
- * @typedef {import('../../types.js').Row} Row
- * @typedef {import('../history.js').HistoryPage} HistoryPage
- */
-
 /** So many records of a file that were left out are named. */
 const SHOWN_BROKEN = 20;
 
@@ -28,7 +23,7 @@ export function management(page, rows, state) {
   const hasScans = rows.length > 0;
   const ids = rows.map(({ id }) => id);
   const results = async (/** @type {'json' | 'csv'} */ format) => exportScans(await app.history.scans(ids), format, 'dermafusion-results', app.description);
-  const part = (/** @type {string} */ title, /** @type {import('../../dom.js').Child[]} */ ...buttons) =>
+  const part = (/** @type {string} */ title, /** @type {Child[]} */ ...buttons) =>
     h('div', { class: 'stack close' }, h('h3', {}, t(`history.${title}`)), h('div', { class: 'row' }, buttons));
   return h('section', { class: 'card stack' }, h('h2', {}, t('history.manage')),
     hasScans ? part('backUp',

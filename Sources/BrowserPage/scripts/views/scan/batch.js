@@ -16,14 +16,9 @@ import { t } from '../../texts.js';
 import { failureWords, inLanguage, riskWords } from '../../wording.js';
 
 /**
- * @typedef {import('../../state.js').Item} Item
- * @typedef {import('../../state.js').List} List
- */
-
-/**
  * Several photographs: how far they are, and their results.
  * @param {List} first
- * @returns {import('../scan.js').Part}
+ * @returns {Part}
  */
 export function batchList(first) {
   const addresses = blobAddresses();

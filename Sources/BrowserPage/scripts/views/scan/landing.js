@@ -14,7 +14,7 @@ import { failureWords } from '../../wording.js';
 
 /**
  * Where a scan begins: the ways to hand over a photograph.
- * @returns {Promise<import('../scan.js').Part>}
+ * @returns {Promise<Part>}
  */
 export async function landing() {
   const pictures = thumbnails();

@@ -14,12 +14,10 @@ import { entered, mapChecked, wrote } from '../../transitions.js';
 import { t } from '../../texts.js';
 import { progress } from './steps.js';
 
-/** @typedef {import('../../state.js').Work} Work */
-
 /**
  * What the engine answered, and what can be done with it.
  * @param {Work} work
- * @returns {import('../scan.js').Part}
+ * @returns {Part}
  */
 export function result(work) {
   const outcome = outcomeOf(work);

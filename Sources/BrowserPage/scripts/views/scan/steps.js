@@ -11,8 +11,6 @@ import { go, store } from '../../store.js';
 import { entered } from '../../transitions.js';
 import { t } from '../../texts.js';
 
-/** @typedef {import('../../state.js').Work} Work */
-
 /** Where in the scan the person is. */
 export function progress(/** @type {'review' | 'details' | 'result'} */ step) {
   const steps = /** @type {const} */ (['review', 'details', 'result']);
@@ -25,7 +23,7 @@ export function progress(/** @type {'review' | 'details' | 'result'} */ step) {
 /**
  * The photograph with the square that the model sees.
  * @param {Work} work
- * @returns {import('../scan.js').Part}
+ * @returns {Part}
  */
 export function review({ photograph, square: start }) {
   const { width, height } = photograph;
@@ -45,7 +43,7 @@ export function review({ photograph, square: start }) {
 /**
  * What is known of the patient.
  * @param {Work} work
- * @returns {import('../scan.js').Part}
+ * @returns {Part}
  */
 export function details(work) {
   const hint = h('p', { class: 'soft', 'aria-live': 'polite' });
