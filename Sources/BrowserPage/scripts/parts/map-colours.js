@@ -1,6 +1,12 @@
+import { inferno } from '../drawings.json';
 import { h } from '../dom.js';
 import { t } from '../texts.js';
-import { INFERNO } from './inferno.js';
+
+/**
+ * Red, green and blue of the 256 colours of matplotlib's inferno (Nathaniel Smith and Stefan van der Walt, CC0), one after the other, as
+ * the library has them.
+ */
+const INFERNO = Uint8Array.from({ length: inferno.length / 2 }, (_, index) => parseInt(inferno.slice(2 * index, 2 * index + 2), 16));
 
 /** Below this share of the map's maximum nothing is drawn, so that skin stays as it is. */
 const FLOOR = 0.15;

@@ -1,3 +1,4 @@
+import drawings from '../drawings.json';
 import facts from '../facts.js';
 import { h, s } from '../dom.js';
 import { icon } from '../icons.js';
@@ -6,25 +7,10 @@ import { classColor } from '../parts/classes.js';
 import { disclaimer } from '../parts/dialog.js';
 import { backLink, factList, table } from '../parts/pieces.js';
 
-/** The drawings of the ABCDE rule, in a field of 80 x 80: shapes, each with the class that colours it. */
-const DRAWINGS = {
-  A: [['path', { d: 'M40 14C58 12 68 26 64 40C62 48 66 56 54 62C42 67 40 54 30 58C18 62 12 48 16 36C19 25 26 16 40 14Z', class: 'draw-lesion' }],
-    ['path', { d: 'M40 6V74', class: 'draw-line' }]],
-  B: [['path', { class: 'draw-lesion',
-    d: 'M40 13L47 17L55 15L57 23L66 28L61 36L67 44L60 49L61 58L52 58L48 66L40 61L32 67L28 58L19 59L20 50L12 45L18 37L13 29L22 25L24 16L33 18Z' }]],
-  C: [['circle', { cx: 40, cy: 40, r: 26, class: 'draw-lesion' }],
-    ['path', { d: 'M24 30C30 22 42 22 44 32C46 42 30 46 24 40Z', class: 'draw-dark' }],
-    ['path', { d: 'M44 48C52 40 62 44 60 52C56 60 44 60 44 48Z', class: 'draw-red' }],
-    ['path', { d: 'M48 22C54 20 60 28 56 32C52 34 46 28 48 22Z', class: 'draw-blue' }]],
-  D: [['circle', { cx: 40, cy: 36, r: 24, class: 'draw-lesion' }], ['path', { d: 'M16 70H64M16 66V74M64 66V74', class: 'draw-line' }]],
-  E: [['circle', { cx: 16, cy: 40, r: 8, class: 'draw-lesion' }], ['circle', { cx: 37, cy: 40, r: 11, class: 'draw-lesion' }],
-    ['path', { d: 'M64 26C74 28 76 38 73 46C70 55 60 54 56 49C51 43 52 25 64 26Z', class: 'draw-lesion' }]],
-};
-
-/** @param {keyof typeof DRAWINGS} letter @param {string} label */
+/** @param {keyof typeof drawings.abcde} letter of the ABCDE rule @param {string} label */
 function drawing(letter, label) {
   return s('svg', { class: 'drawing', viewBox: '0 0 80 80', role: 'img', 'aria-label': label },
-    DRAWINGS[letter].map(([tag, attributes]) => s(/** @type {'path'} */ (tag), /** @type {any} */ (attributes))));
+    drawings.abcde[letter].map(([tag, attributes]) => s(/** @type {'path'} */ (tag), /** @type {any} */ (attributes))));
 }
 
 /**
