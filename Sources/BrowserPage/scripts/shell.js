@@ -23,27 +23,26 @@ import { failureWords } from './wording.js';
 
 const main = h('main', { id: 'main', tabindex: -1 });
 let navigation = h('nav');
-/** @type {View | undefined} */
-let current;
-/** The place of the view that is shown. */
-let shown = '';
-/** How far down each list was, by its place, to return there. */
-const scrolled = new Map();
+/**
+ * The view that is shown, its place, and whether it stands for a locked history.
+ * @type {Partial<View> & {place: string, isLocked: boolean}}
+ */
+let current = { place: '', isLocked: false };
+/** The scroll position of the history's list, to return there. */
+let scrolled = 0;
 
 /** The places that show something of what is stored. */
 const STORED = /^(scan$|history|compare|lesion|about)/;
-/** Whether the history was locked when the view was drawn, as far as the view shows any of it. */
-let wasLocked = false;
 
-/** @param {string} place @returns whether it would show what is locked */
+/** @param {string} place @returns true if it would show what is locked */
 async function isLocked(place) {
   return STORED.test(place) && await app.history.state() === 'locked';
 }
 
-/** @param {string} place @returns {Promise<View>} */
-async function viewOf(place) {
+/** @param {string} place @param {boolean} isLocked @returns {Promise<View>} */
+async function viewOf(place, isLocked) {
   const [tab, ...rest] = place.split('/').map(decodeURIComponent);
-  if (wasLocked && ['history', 'compare', 'lesion'].includes(tab)) return lockedView();
+  if (isLocked && ['history', 'compare', 'lesion'].includes(tab)) return lockedView();
   switch (tab) {
     case 'history': return rest[0] ? recordView(rest[0]) : historyView();
     case 'compare': return compareView(rest[0] ?? '', rest[1] ?? '');
@@ -55,7 +54,7 @@ async function viewOf(place) {
 }
 
 /**
- * What stands in place of a view that failed.
+ * The view in place of one that failed.
  * @param {unknown} error
  * @returns {View}
  */
@@ -69,17 +68,16 @@ function failedView(error) {
   };
 }
 
-/** The person went somewhere by the address: a link, the browser's Back. */
+/** The person went somewhere by the address: a link, the browser's Back. An address that names nothing is put right. */
 function followAddress() {
   store.apply(moved, location.hash.slice(1), true);
-  // An address that names nothing is put right.
-  if (location.hash && location.hash.slice(1) !== store.state.place) history.replaceState(null, '', `#${store.state.place}`);
+  writeAddress(true);
 }
 
 /** The state leads elsewhere: the address follows. Otherwise it is left alone, for the person may be on the way to another place. */
-function writeAddress() {
-  const { place, replaced } = store.state;
-  if (location.hash.slice(1) === place) return;
+function writeAddress(replaced = store.state.replaced) {
+  const { place } = store.state;
+  if ((location.hash.slice(1) || 'scan') === place) return;
   if (replaced) history.replaceState(null, '', `#${place}`);
   else location.hash = place;
 }
@@ -88,40 +86,31 @@ let turn = 0;
 
 /**
  * Shows the screen of the state.
- * @param {boolean} [focus] whether the heading is read next
+ * @param {boolean} [focus] true if the heading is read next
  */
 async function show(focus = false) {
-  const wanted = store.state.place;
-  turn += 1;
-  const mine = turn;
+  const { place } = store.state;
+  const mine = ++turn;
   main.ariaBusy = 'true';
   // What was said in another view, or in another language, is not said any more.
   app.announcer.textContent = '';
-  /** @type {View} */
-  let view;
-  try {
-    wasLocked = await isLocked(wanted);
-    view = await viewOf(wanted);
-  } catch (error) {
+  const locked = await isLocked(place).catch(() => false);
+  const view = await viewOf(place, locked).catch((error) => {
     console.info(error);
-    view = failedView(error);
-  }
-  if (mine !== turn) {
-    view.leave?.();
-    return;
-  }
-  scrolled.set(shown, window.scrollY);
+    return failedView(error);
+  });
+  if (mine !== turn) return view.leave?.();
+  const left = current.place;
+  if (left === 'history') scrolled = window.scrollY;
   const hadFocus = main.contains(document.activeElement);
-  current?.leave?.();
+  current.leave?.();
   dropReport();
-  current = view;
+  current = { ...view, place: store.state.place, isLocked: locked };
   document.title = `${view.title} · DermaFusion`;
   replace(main, view.content);
   main.ariaBusy = 'false';
   markTab();
-  const left = shown;
-  shown = store.state.place;
-  const isElsewhere = shown !== left;
+  const isElsewhere = current.place !== left;
   if (isElsewhere && returns(left)) return;
   if (focus || isElsewhere) window.scrollTo(0, 0);
   if (focus || isElsewhere || (hadFocus && !main.contains(document.activeElement))) focusHeading(main);
@@ -130,14 +119,14 @@ async function show(focus = false) {
 /** The history may be another one than the view shows: of another tab, or of a database that opened late. */
 async function refresh() {
   const view = current;
-  const isOther = await isLocked(store.state.place) !== wasLocked || await view?.returned?.();
+  const isOther = await isLocked(store.state.place) !== view.isLocked || await view.returned?.();
   if (main.ariaBusy === 'true' || (isOther && view === current)) show();
 }
 
 /** Restores the scroll position when a person returns to the list from one of its scans. */
 function returns(/** @type {string} */ left) {
-  if (shown !== 'history' || !/^(history|compare|lesion)\//.test(left)) return false;
-  window.scrollTo(0, scrolled.get('history') ?? 0);
+  if (current.place !== 'history' || !/^(history|compare|lesion)\//.test(left)) return false;
+  window.scrollTo(0, scrolled);
   const link = [...main.querySelectorAll('a')].find(({ hash }) => hash === `#${left}`);
   if (link) {
     link.focus({ preventScroll: true });
@@ -183,7 +172,7 @@ let isOpen = false;
 
 /**
  * Builds the page around the views.
- * @param {boolean} [isFirst] whether the person has just come in
+ * @param {boolean} [isFirst] true if the person has just come in
  */
 export function showShell(isFirst = false) {
   navigation = h('nav', { class: 'tabs', 'aria-label': t('shell.navigation') },
@@ -206,7 +195,7 @@ export function showShell(isFirst = false) {
   app.history.changed = refresh;
   acceptFiles();
   followAddress();
-  shown = store.state.place;
+  current.place = store.state.place;
   show(!isOpen && isFirst);
   if (isOpen) return;
   isOpen = true;
