@@ -65,6 +65,18 @@ export function replace(element, ...children) {
 }
 
 /**
+ * Draws an element's children anew, and gives the focus back to the control that stands for the same thing.
+ * @param {Element} element
+ * @param {string} attribute its value says what a control stands for
+ * @param {...(Child | Child[])} children
+ */
+export function redraw(element, attribute, ...children) {
+  const focused = element.contains(document.activeElement) ? document.activeElement?.getAttribute(attribute) : null;
+  replace(element, ...children);
+  if (focused) /** @type {HTMLElement | null} */ (element.querySelector(`[${attribute}="${focused}"]`))?.focus({ preventScroll: true });
+}
+
+/**
  * A file's name, which may be broken behind the signs that stand between its words rather than inside of them.
  * @param {string} name
  * @returns {Child[]}

@@ -47,6 +47,8 @@ function host(/** @type {() => WebAssembly.Memory} */ memory) {
   };
 }
 
+const bytesOf = (/** @type {ImageData} */ { data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
 export class EngineModule {
   /** @type {any} */
   #exports;
@@ -87,14 +89,14 @@ export class EngineModule {
     return this.#answer([], () => this.#exports.describe(this.#model));
   }
 
-  /** @param {ImageData} pixels @param {object} request see browser-exports of the engine @returns {any} the JSON that OUTPUT.md describes */
+  /** @param {ImageData} pixels @param {object} request see `ImageRequest` @returns {any} the JSON that OUTPUT.md describes */
   classify(pixels, request) {
-    return this.#lookedAt(pixels, request, this.#exports.classify);
+    return this.#lookedAt('classify', pixels, request);
   }
 
   /** @param {ImageData} pixels @param {object} request @returns {{classification: any, maps: MapFacts[]}} */
   explain(pixels, request) {
-    return this.#lookedAt(pixels, request, this.#exports.explain);
+    return this.#lookedAt('explain', pixels, request);
   }
 
   /**
@@ -137,15 +139,10 @@ export class EngineModule {
     return this.#text();
   }
 
-  /**
-   * @param {ImageData} pixels
-   * @param {object} request
-   * @param {(model: number, image: number, width: number, height: number, text: number, count: number) => number} look
-   */
-  #lookedAt(pixels, request, look) {
+  /** @param {'classify' | 'explain'} name @param {ImageData} pixels @param {object} request */
+  #lookedAt(name, pixels, request) {
     const text = encoder.encode(JSON.stringify(request));
-    const bytes = new Uint8Array(pixels.data.buffer, pixels.data.byteOffset, pixels.data.byteLength);
-    return this.#answer([bytes, text], (image, words) => look(this.#model, image, pixels.width, pixels.height, words, text.length));
+    return this.#answer([bytesOf(pixels), text], (image, words) => this.#exports[name](this.#model, image, pixels.width, pixels.height, words, text.length));
   }
 
   /** What the engine writes in a call; the error where the call returns 0. */

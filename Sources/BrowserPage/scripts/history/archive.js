@@ -143,10 +143,6 @@ async function recordOf(value) {
 
 /** A record's part that the engine checks. */
 export function checkable(/** @type {Scan} */ { classes, result }) {
-  return { classes: classes.map(withoutNull), result };
-}
-
-/** A class as a model's configuration has it: what is not told is not there. */
-function withoutNull(/** @type {Classes[number]} */ { class: id, name, malignancy }) {
-  return malignancy ? { class: id, name, malignancy } : { class: id, name };
+  // As a model's configuration has them: a member without a value is not there.
+  return { classes: classes.map(({ malignancy, ...each }) => (malignancy ? { ...each, malignancy } : each)), result };
 }

@@ -1,5 +1,5 @@
 import body from '../body.json';
-import { h, replace, s } from '../dom.js';
+import { h, redraw, replace, s } from '../dom.js';
 import { siteName, t } from '../texts.js';
 
 /**
@@ -76,14 +76,12 @@ export function bodyCounts(scans, chosen, changed) {
   };
   const countOf = (/** @type {string} */ each) => lesions.get(each)?.size ?? 0;
   const draw = () => {
-    const focused = root.contains(document.activeElement) ? document.activeElement?.getAttribute('data-site') : null;
     const places = [...lesions.keys()].sort((first, second) => countOf(second) - countOf(first));
-    replace(root,
+    redraw(root, 'data-site',
       h('div', { class: 'body-pair' }, /** @type {const} */ (['front', 'back']).map((side) => figure(side, site, choose, () => {}, countOf))),
       h('div', { class: 'row' }, places.map((each) => h('button', { type: 'button', class: 'button', 'data-site': each,
         'aria-pressed': String(each === site), onclick: () => choose(each) },
         h('span', {}, t('body.lesions', { site: each === 'unknown' ? t('body.unknown') : siteName(each), count: countOf(each) }))))));
-    if (focused) /** @type {HTMLElement | null} */ (root.querySelector(`[data-site="${focused}"]`))?.focus({ preventScroll: true });
   };
   draw();
   return root;

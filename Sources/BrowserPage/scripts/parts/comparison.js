@@ -1,7 +1,7 @@
 import { h } from '../dom.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
-import { wheelFactor } from './crop-geometry.js';
+import { across } from './crop.js';
 import { fieldRow, switchRow } from './fields.js';
 import { fingersOn } from './fingers.js';
 import { viewKeys } from './view-keys.js';
@@ -80,15 +80,12 @@ function sharedView(/** @type {HTMLCanvasElement[]} */ photographs, /** @type {(
 
 /** Moves and enlarges by the wheel with Ctrl, by dragging, and by the keyboard. */
 function moveBy(/** @type {HTMLElement} */ stage, /** @type {ReturnType<typeof sharedView>} */ view) {
-  stage.addEventListener('wheel', (event) => {
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    const box = stage.getBoundingClientRect();
-    view.zoom(1 / wheelFactor(event), { x: (event.clientX - box.left) / box.width - 0.5, y: (event.clientY - box.top) / box.height - 0.5 });
-  }, { passive: false });
   fingersOn(stage, () => ({ x: 0, y: 0 }), (seen, { x, y }) => {
     view.move((seen.x - x) / stage.clientWidth, (seen.y - y) / stage.clientHeight);
     Object.assign(seen, { x, y });
   });
-  viewKeys(stage, { move: (x, y) => view.move(x / 10, y / 10), zoom: view.step });
+  viewKeys(stage, { move: (x, y) => view.move(x / 10, y / 10), zoom: view.step, wheel: (factor, point) => {
+    const { x, y } = across(stage, point);
+    view.zoom(1 / factor, { x: x - 0.5, y: y - 0.5 });
+  } });
 }

@@ -2,7 +2,7 @@ import { h } from '../dom.js';
 import { centreSquare } from '../engine/decode.js';
 import { icon } from '../icons.js';
 import { t } from '../texts.js';
-import { resized, sideOfZoom, wheelFactor, within, zoomOf } from './crop-geometry.js';
+import { resized, sideOfZoom, within, zoomOf } from './crop-geometry.js';
 import { cropPicture } from './crop-picture.js';
 import { fingersOn } from './fingers.js';
 import { viewKeys } from './view-keys.js';
@@ -64,13 +64,8 @@ export function cropEditor(photograph, start, changed) {
     const begun = within({ ...from, left: from.left - x / scale, top: from.top - y / scale }, size);
     set(ratio === 1 ? begun : resized(begun, from.side * ratio, size, across(frame, middle)));
   });
-  stage.addEventListener('wheel', (event) => {
-    // Without Ctrl the wheel scrolls the page.
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    resize(square.side * wheelFactor(event), across(frame, { x: event.clientX, y: event.clientY }));
-  }, { passive: false });
-  viewKeys(stage, { move: (x, y, isFine) => move(x, y, isFine ? 1 : step()), zoom: zoomStep, home: () => set(whole) });
+  viewKeys(stage, { move: (x, y, isFine) => move(x, y, isFine ? 1 : step()), zoom: zoomStep, home: () => set(whole),
+    wheel: (factor, point) => resize(square.side * factor, across(frame, point)) });
 
   const observer = new ResizeObserver(draw);
   observer.observe(stage);
@@ -86,12 +81,8 @@ export function cropEditor(photograph, start, changed) {
   };
 }
 
-/**
- * Where a point of the screen lies across the square: 0...1.
- * @param {HTMLElement} frame
- * @param {{x: number, y: number}} point
- */
-function across(frame, { x, y }) {
+/** @param {HTMLElement} frame @param {{x: number, y: number}} point of the window @returns its place across the frame: 0...1 */
+export function across(frame, { x, y }) {
   const box = frame.getBoundingClientRect();
   return { x: (x - box.left) / box.width, y: (y - box.top) / box.height };
 }

@@ -4,7 +4,7 @@ import { bodyMap } from './body-map.js';
 import { message } from './dialog.js';
 
 /** Where the slider stands while no age is given. */
-const UNKNOWN_AGE = 50;
+export const UNKNOWN_AGE = 50;
 
 /**
  * Age, sex and place.

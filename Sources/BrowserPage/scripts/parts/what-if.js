@@ -3,9 +3,7 @@ import { h } from '../dom.js';
 import { className, formatPercent, t } from '../texts.js';
 import { classColor, ranked } from './classes.js';
 import { fieldRow } from './fields.js';
-
-/** Where the slider stands while no age is given. */
-const UNKNOWN_AGE = 50;
+import { UNKNOWN_AGE } from './metadata-form.js';
 
 /**
  * What the model would answer at another age: how much of the answer is not the picture. The result stays as it is. Nothing

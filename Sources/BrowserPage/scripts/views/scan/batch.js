@@ -1,5 +1,5 @@
 import { app } from '../../app.js';
-import { blobAddresses, fileName, h, replace } from '../../dom.js';
+import { blobAddresses, fileName, h, redraw, replace } from '../../dom.js';
 import { exportScans } from '../../exports.js';
 import { closeList, leaveDetailsOut, openFiles, openItem, runList, saveList, useTables } from '../../actions.js';
 import { rowOf } from '../../history/records.js';
@@ -56,8 +56,8 @@ export function batchList(first) {
     replace(table, tableWords(list));
     replace(failed, list.problem ? message('danger', t('scan.cannotOpen', { name: list.problem.name }), failureWords(list.problem.error)) : null);
     replace(unfinished, unfinishedWork());
-    keepFocus(rows, 'data-item', () => replace(rows, sortedItems(list).map((item) => row(item, addresses.of))));
-    keepFocus(actions, 'data-action', () => replace(actions, listActions(list, { saving, saveAll, addTable: () => picker.click() })));
+    redraw(rows, 'data-item', sortedItems(list).map((item) => row(item, addresses.of)));
+    redraw(actions, 'data-action', listActions(list, { saving, saveAll, addTable: () => picker.click() }));
   }
 
   draw();
@@ -79,18 +79,6 @@ function isFinished({ status }) {
 /** @param {Item} item true if its row in the table cannot be read */
 function isRefusedByTable({ status, error }) {
   return status === 'failed' && /** @type {{code?: string} | null} */ (error)?.code === 'table_cell';
-}
-
-/**
- * Draws anew, and gives the focus back to the control that stands for the same thing.
- * @param {HTMLElement} part
- * @param {'data-item' | 'data-action'} attribute what the control stands for
- * @param {() => void} drawAnew
- */
-function keepFocus(part, attribute, drawAnew) {
-  const focused = part.contains(document.activeElement) ? document.activeElement?.getAttribute(attribute) : null;
-  drawAnew();
-  if (focused) /** @type {HTMLElement | null} */ (part.querySelector(`[${attribute}="${focused}"]`))?.focus({ preventScroll: true });
 }
 
 /** How many photographs the table has rows for, and what the engine said of it. */
