@@ -13,7 +13,7 @@ const scan = (/** @type {object} */ changes = {}) => ({
   result: { probabilities: { mel: 0.25, nv: 0.75 }, metadata: { age: null, sex: 'unknown', site: 'unknown', missing: [] }, risk: 'low' },
   ...changes,
 });
-/** What the engine answers to what is entered. */
+/** The engine's answer to what is entered. */
 const answer = (/** @type {any} */ { work }, /** @type {object} */ probabilities = { mel: 0.25, nv: 0.75 }) => ({
   scan: scan({ id: work.id, result: { ...scan().result, probabilities, metadata: { ...work.metadata, missing: [] } }, square: { ...work.square, width: 600, height: 400, moved: work.moved } }),
   picture: {}, maps: [], milliseconds: { decode: 1, engine: 1 }, metadata: work.metadata, square: work.square, run: work.running,

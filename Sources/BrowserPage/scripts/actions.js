@@ -15,7 +15,7 @@ import * as happens from './transitions.js';
 import { riskWords, summary } from './wording.js';
 
 /**
- * What the person does in the Scan view: each action asks the engine, the history or the person, and tells the store what
+ * The person's actions in the Scan view: each asks the engine, the history or the person, and tells the store what
  * happened.
  */
 
@@ -68,7 +68,7 @@ export async function openFiles(/** @type {File[]} */ files) {
  * @param {File} file
  * @param {(photograph: Photograph) => Work} workOf
  * @param {string} place where the person waits
- * @returns {Promise<boolean>} whether it is what is worked on now
+ * @returns {Promise<boolean>} true if it is what is worked on now
  */
 async function openWork(file, workOf, place) {
   const opening = { name: file.name };
@@ -147,7 +147,7 @@ export async function loadEffect() {
 
 /**
  * Puts the result into the history.
- * @returns {Promise<boolean>} whether it is there
+ * @returns {Promise<boolean>} true if it is there
  */
 export async function saveWork() {
   const { work } = store.state;

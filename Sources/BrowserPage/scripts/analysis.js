@@ -5,7 +5,7 @@ import { squareInPhotograph } from './parts/crop-geometry.js';
 import { outcomeOf } from './state.js';
 
 /**
- * What the page asks of the engine for one photograph.
+ * The page's questions to the engine for one photograph.
  */
 
 /** The least side at which fine structures are still there, and the least that the engine takes. */
@@ -19,7 +19,7 @@ const ENGINE_MEMORY = 200_000_000;
 
 let counter = 0;
 
-/** @param {Photograph} photograph @returns whether fine structures are missing */
+/** @param {Photograph} photograph @returns true if fine structures are missing */
 export function isSmall({ width, height }) {
   return Math.min(width, height) < SMALL;
 }
@@ -65,13 +65,13 @@ export async function classify(work, group = 'analysis') {
 }
 
 /**
- * What the engine is asked about a result.
+ * The questions to the engine about a result.
  * @param {Job} job what was answered
  * @param {Result} result
  */
 export function questionsAbout(job, { model }) {
   return {
-    /** @param {string} lesionClass whose map is wanted @param {boolean} trust whether the map is checked */
+    /** @param {string} lesionClass whose map is wanted @param {boolean} trust true if the map is checked */
     async map(lesionClass, trust) {
       const { model: own } = await app.engine.ready;
       if (own.sha256 !== model.sha256) throw new EngineError('other_model', 'another model');
@@ -87,7 +87,7 @@ export async function requestEffect(work) {
   return (await app.engine.request('effect', jobOf(work, outcomeOf(work)), 'effect')).shares;
 }
 
-/** @param {Work | null} work @returns whether something is known of the patient, and not yet what it did to the result */
+/** @param {Work | null} work @returns true if something is known of the patient, and not yet what it did to the result */
 export function lacksEffect(work) {
   const result = work?.outcome?.scan.result;
   return result !== undefined && !result.abstain && !result.metadataShares && result.metadata.missing.length < 3

@@ -1,5 +1,5 @@
 /**
- * What a person chooses, drops or pastes, before any of it is opened.
+ * The files that a person chooses, drops or pastes, before any of them is opened.
  */
 
 /** @param {File} file */
@@ -8,7 +8,7 @@ export function isTable(file) {
 }
 
 /**
- * Whether a file only lies beside photographs: texts, hidden files, and what systems and discs keep in folders. The command line
+ * True if a file only lies beside photographs: texts, hidden files, and what systems and discs keep in folders. The command line
  * passes over them too.
  * @param {File} file
  */

@@ -1,7 +1,7 @@
 import { EngineError } from './engine/module.js';
 import { MAX_PIXELS, MAX_SIDE, unreadable } from './engine/decode.js';
 
-/** Where a JPEG's size is looked for: behind colour profiles and previews, which are seldom longer. */
+/** The part of a JPEG in which its size is looked for: behind colour profiles and previews, which are seldom longer. */
 const HEADER_LENGTH = 1 << 17;
 
 /**
@@ -28,7 +28,7 @@ async function claimedSize(blob) {
 }
 
 /**
- * Whether a file is built as TIFF, as most raw photographs of cameras are, or is another raw photograph. Safari opens them, and
+ * True if a file is built as TIFF, as most raw photographs of cameras are, or is another raw photograph. Safari opens them, and
  * may show a small preview: the model would see another picture than the command line, which refuses raw photographs and chooses
  * the page of a TIFF file.
  * @param {Blob} blob

@@ -3,7 +3,7 @@ import { probe } from './image.js';
 
 let counter = 0;
 
-/** Whether something is a Blob or a File, also of the page around a frame: `instanceof` knows this page's own alone. */
+/** True if something is a Blob or a File, also of the page around a frame: `instanceof` knows this page's own alone. */
 function isBlob(/** @type {unknown} */ value) {
   return ['[object Blob]', '[object File]'].includes(Object.prototype.toString.call(value));
 }
@@ -24,7 +24,7 @@ const HEATMAP_OPTIONS = [...CLASSIFY_OPTIONS, 'class', 'method', 'layer', 'trust
 const PLACEMENTS = ['centres', 'stretched'];
 
 /**
- * What a caller gives beside the image; what is misspelt is not ignored.
+ * The options that a caller gives beside the image; a misspelt one is not ignored.
  * @param {any} given
  * @param {string[]} known
  * @returns {any}
@@ -38,7 +38,7 @@ function optionsOf(given, known) {
 }
 
 /**
- * What a caller says of the patient; nothing that is not said is made up, and nothing that is wrong is taken for missing.
+ * The caller's facts on the patient; no missing fact is made up, and no wrong one is taken for missing.
  * @param {any} options
  * @returns {Metadata}
  */
@@ -118,7 +118,7 @@ export function publishInterface() {
   answerMessages(door);
 }
 
-/** What another page may call by a message. */
+/** The calls that another page may make by a message. */
 const CALLS = /** @type {const} */ (['ready', 'classify', 'heatmap']);
 
 /**

@@ -5,7 +5,7 @@
 
 /** The views that have a tab. */
 export const TABS = /** @type {const} */ (['scan', 'history', 'learn', 'about']);
-/** How many scans of the history are listed at first, and each time that more are asked for. */
+/** The number of scans of the history that are listed at first, and each time that more are asked for. */
 export const PAGE = 40;
 /** The orders of the history's rows. */
 export const ORDERS = /** @type {const} */ (['newest', 'oldest', 'risk', 'name']);
@@ -43,7 +43,7 @@ export const sameSquare = (first, second) => agree(first, second, ['left', 'top'
 /** @type {(first: {metadata: Metadata, square: Square}, second: {metadata: Metadata, square: Square}) => boolean} */
 export const sameInput = (first, second) => sameMetadata(first.metadata, second.metadata) && sameSquare(first.square, second.square);
 
-/** @param {Scan} first @param {Scan} second @returns whether the second record tells nothing that the first does not, whenever they were made */
+/** @param {Scan} first @param {Scan} second @returns true if the second record tells nothing that the first does not, whenever they were made */
 export function sameRecord(first, second) {
   const { probabilities } = first.result;
   return sameMetadata(first.result.metadata, second.result.metadata) && agree(first, second, ['lesion', 'note'])
@@ -53,17 +53,17 @@ export function sameRecord(first, second) {
     && Object.keys(second.trust ?? {}).every((id) => first.trust?.[id] !== undefined);
 }
 
-/** @param {Work} work @returns whether what the person entered since is not in the result */
+/** @param {Work} work @returns true if what the person entered since is not in the result */
 export function isStale(work) {
   return work.outcome !== null && !sameInput(work, work.outcome);
 }
 
-/** @param {Work} work @returns whether the outcome lies in the history as it is */
+/** @param {Work} work @returns true if the outcome lies in the history as it is */
 export function isSaved(work) {
   return work.outcome !== null && work.stored !== null && sameRecord(work.stored, recordOf(work));
 }
 
-/** @param {Work} work @returns whether something would be lost with it */
+/** @param {Work} work @returns true if something would be lost with it */
 function hasUnsaved(work) {
   return work.outcome ? !isSaved(work) || isStale(work) : !sameMetadata(work.metadata, work.known);
 }
@@ -133,7 +133,7 @@ export function sortedItems({ items, order }) {
 }
 
 /**
- * What would be lost if the work or the list were let go of. What was answered for a photograph of the list stays in the list.
+ * The loss if the work or the list were let go of. What was answered for a photograph of the list stays in the list.
  * @param {State} state
  * @param {{work?: boolean, list?: boolean}} dropped
  * @returns {{kind: 'nothing' | 'details' | 'result' | 'list', count: number}}
@@ -145,7 +145,7 @@ export function lossOf({ work, list }, dropped) {
   return { kind: work.outcome ? 'result' : 'details', count };
 }
 
-/** @param {State} state @returns whether something would be lost if the page were closed */
+/** @param {State} state @returns true if something would be lost if the page were closed */
 export function wouldLose({ work, list }) {
   return (work !== null && hasUnsaved(work)) || unsavedItems(list).length > 0;
 }
@@ -162,7 +162,7 @@ export function placeOfLesion(/** @type {{id: string}} */ { id }) {
 }
 
 /**
- * What is to be shown: the same screen as before where all its parts are the same.
+ * The screen to be shown: the same as before where all its parts are the same.
  * @param {State} state
  * @returns {[kind: string, ...parts: unknown[]]}
  */

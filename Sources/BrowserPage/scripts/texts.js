@@ -43,7 +43,7 @@ function find(key) {
   return undefined;
 }
 
-/** Whether there is a text of that name. */
+/** True if there is a text of that name. */
 export function has(/** @type {string} */ key) {
   return find(key) !== undefined;
 }
@@ -136,7 +136,7 @@ export function siteName(/** @type {string} */ site) {
 const UNITS = [['year', 365.25 * 86_400_000], ['month', 30.44 * 86_400_000],
   ['week', 7 * 86_400_000], ['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]];
 
-/** How much time lies between two moments, in the largest unit that it fills at least twice; less than two minutes in minutes. */
+/** The time between two moments, in the largest unit that it fills at least twice; less than two minutes in minutes. */
 export function formatDuration(/** @type {number} */ milliseconds) {
   const [unit, length] = UNITS.find(([, each]) => milliseconds >= 2 * each) ?? UNITS[UNITS.length - 1];
   return format(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(Math.floor(milliseconds / length));

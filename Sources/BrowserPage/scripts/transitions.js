@@ -144,7 +144,7 @@ function learned(state, run, found) {
 }
 
 /**
- * What age, sex and place did to the result.
+ * The effect of age, sex and place on the result is known.
  * @param {State} state
  * @param {number} run the analysis that it belongs to
  * @param {Result['metadataShares']} metadataShares

@@ -10,19 +10,19 @@ export function summary(/** @type {Result} */ { summaries, summary: english }) {
   return inLanguage(summaries, english);
 }
 
-/** Why the model abstains, a sentence each. */
+/** The reasons why the model abstains, a sentence each. */
 export function abstainReasons(/** @type {Result} */ result) {
   return result.abstainReasons.map((reason) => (has(`abstain.${reason}`) ? t(`abstain.${reason}`) : reason));
 }
 
-/** What the reader must know of the input, a sentence each. */
+/** The warnings on the input, a sentence each. */
 export function warnings(/** @type {Result} */ result) {
   return result.warnings.map((warning) => (
     has(`warnings.${warning}`) ? t(`warnings.${warning}`, { detail: result.warningDetails?.[warning] ?? '?' }) : warning));
 }
 
 /**
- * What the sign of the risk says.
+ * The words of the sign of the risk.
  * @param {Pick<Result, 'abstain' | 'risk'>} result
  * @returns {{level: 'low' | 'moderate' | 'high' | 'none', word: string, sentence: string}}
  */

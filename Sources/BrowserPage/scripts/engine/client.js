@@ -34,7 +34,7 @@ export function isCancelled(error) {
  * @property {(answer: any) => void} resolve
  * @property {(error: unknown) => void} reject
  * @property {number} [started]
- * @property {boolean} [isHandedOver] whether the page reads the photograph for it
+ * @property {boolean} [isHandedOver] true if the page reads the photograph for it
  */
 
 /**

@@ -17,7 +17,7 @@ const PREVIEW_SIDE = 1600;
  * @property {ImageBitmap} bitmap upright; reduced where it was larger than MAX_SIDE
  * @property {number} width of the bitmap
  * @property {number} height of the bitmap
- * @property {boolean} reduced whether the file's pixels are more
+ * @property {boolean} reduced true if the file's pixels are more
  */
 
 /**
@@ -51,7 +51,7 @@ export async function read(/** @type {Source} */ { blob, size }) {
 }
 
 /**
- * Why the browser does not read a file: HEIC and AVIF, which many do not know, can be converted; anything else is damaged or no
+ * The reason why the browser does not read a file: HEIC and AVIF, which many do not know, can be converted; anything else is damaged or no
  * photograph.
  * @param {Blob} blob
  */
@@ -81,7 +81,7 @@ function cutOut({ bitmap }, { left, top, side = 0, width = side, height = side }
  * The pixels of a square of a photograph, for the engine. A transform that crops by itself gets all for the centre square.
  * @param {Photograph} photograph
  * @param {Square} square
- * @param {boolean} crops whether the model's transform does
+ * @param {boolean} crops true if the model's transform does
  */
 export function cut(photograph, square, crops) {
   const { width, height } = photograph;

@@ -1,6 +1,6 @@
 /** The engine, as Sources/Browser exports it. Every call blocks; bytes go in and out of the module's memory. */
 
-/** What the engine or the page refuses, or what became of the engine: a code, which the page has a sentence for, and a message. */
+/** A refusal of the engine or the page, or the engine's end: a code, which the page has a sentence for, and a message. */
 export class EngineError extends Error {
   /** @type {Record<string, string> | undefined} the message in each language, where the engine words it */
   messages;
@@ -64,7 +64,7 @@ export class EngineModule {
     return engine;
   }
 
-  /** How much memory the engine holds, in bytes. */
+  /** The memory that the engine holds, in bytes. */
   get memorySize() {
     return this.#exports.memory.buffer.byteLength;
   }
@@ -103,7 +103,7 @@ export class EngineModule {
    * One map of the last `explain`, copied.
    * @param {number} index
    * @param {number} count how many values it has
-   * @param {boolean} isStretched whether it is stretched over the square, as `gradcam --raw` writes it
+   * @param {boolean} isStretched true if it is stretched over the square, as `gradcam --raw` writes it
    */
   map(index, count, isStretched) {
     const pointer = this.#exports.mapPointer(index, isStretched);
@@ -145,7 +145,7 @@ export class EngineModule {
     return this.#answer([bytesOf(pixels), text], (image, words) => this.#exports[name](this.#model, image, pixels.width, pixels.height, words, text.length));
   }
 
-  /** What the engine writes in a call; the error where the call returns 0. */
+  /** The engine's text of a call; the error where the call returns 0. */
   #answer(/** @type {Uint8Array[]} */ arrays, /** @type {(...pointers: number[]) => number} */ call) {
     if (this.#lend(arrays, call) === 0) throw this.#failure();
     return JSON.parse(this.#text());

@@ -1,5 +1,5 @@
 /**
- * How a photograph is to be turned: by the orientation in its EXIF. Browsers turn JPEG, PNG and AVIF files themselves; Chromium does
+ * The turn of a photograph by the orientation in its EXIF. Browsers turn JPEG, PNG and AVIF files themselves; Chromium does
  * not turn WebP files.
  */
 
@@ -24,7 +24,7 @@ export function exifOrientation(exif) {
 }
 
 /**
- * What a chunk of a WebP file says of the orientation; some programs write JPEG's mark before the header.
+ * The orientation in a chunk of a WebP file; some programs write JPEG's mark before the header.
  * @param {Uint8Array} content of a chunk `EXIF`
  */
 export function chunkOrientation(content) {
@@ -63,7 +63,7 @@ async function browserTurns() {
   return bitmap.width === 2;
 }
 
-/** Where the axes of the upright picture lie, by the orientation: the canvas's transform without its shift. */
+/** The axes of the upright picture, by the orientation: the canvas's transform without its shift. */
 const AXES = [[1, 0, 0, 1], [-1, 0, 0, 1], [-1, 0, 0, -1], [1, 0, 0, -1], [0, 1, 1, 0], [0, 1, -1, 0], [0, -1, -1, 0], [0, -1, 1, 0]];
 
 /**

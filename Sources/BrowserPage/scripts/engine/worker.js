@@ -158,7 +158,7 @@ const actions = {
     return { result, maps, picture, milliseconds };
   },
 
-  /** What each field of the metadata does to the logits: a run of its own, so that nobody waits for it with the result. */
+  /** The effect of each field of the metadata on the logits: a run of its own, so that nobody waits for it with the result. */
   async effect(/** @type {Job} */ job) {
     return { shares: (await classified(job, { metadataShares: true })).metadataShares };
   },
@@ -225,7 +225,7 @@ const actions = {
     return { bitmap: await part((await photographOf(source)).photograph, area, scale) };
   },
 
-  /** What the history keeps of a photograph whose file is too large for it. */
+  /** The picture that the history keeps of a photograph whose file is too large for it. */
   async jpegOfSquare(/** @type {{source: Source, square: Square}} */ { source, square }) {
     return squareJPEG((await photographOf(source)).photograph, square);
   },
@@ -237,7 +237,7 @@ const actions = {
   },
 };
 
-/** What goes to the page without being copied. */
+/** The parts of an answer that go to the page without being copied. */
 function transferable(/** @type {any} */ answer) {
   return [answer.preview, answer.picture, answer.bitmap, answer.values?.buffer, answer.data?.buffer].filter(Boolean);
 }

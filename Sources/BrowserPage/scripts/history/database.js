@@ -139,7 +139,7 @@ export class HistoryDatabase {
     return answer((await this.#open()).transaction(LOCK).objectStore(LOCK).get(LOCK));
   }
 
-  /** How records are read and written now. A history that is locked is an error. */
+  /** The form in which records are read and written now. A history that is locked is an error. */
   async #form() {
     const lock = await this.#lock();
     if (lock && lock.turn !== this.#unlocked?.turn) throw locked();
@@ -243,7 +243,7 @@ export class HistoryDatabase {
    * @param {'scans' | 'photographs'} name
    * @param {string[]} ids
    * @param {(value: any) => any} change
-   * @returns {Promise<boolean>} whether all are still there
+   * @returns {Promise<boolean>} true if all are still there
    */
   async #rewrite(name, ids, change) {
     let isThere = true;
@@ -304,7 +304,7 @@ export class HistoryDatabase {
    * Changes some fields of a scan and leaves the others as they are stored, so that two tabs do not undo each other's.
    * @param {string} id
    * @param {Partial<Scan>} fields
-   * @returns {Promise<boolean>} whether the scan is still there
+   * @returns {Promise<boolean>} true if the scan is still there
    */
   async change(id, fields) {
     if (this.#memory) {

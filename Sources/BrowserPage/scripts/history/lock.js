@@ -7,8 +7,8 @@ import { decrypted, encrypted, ITERATIONS, keyOf } from './sealed.js';
  *
  * @typedef {object} Lock
  * @property {string} turn another one after each change of the lock: a tab that knows an older one is locked out
- * @property {boolean} seals whether records are stored encrypted; false while the lock is being removed
- * @property {boolean} isDone whether all records are stored so
+ * @property {boolean} seals true if records are stored encrypted; false while the lock is being removed
+ * @property {boolean} isDone true if all records are stored so
  * @property {Uint8Array} salt
  * @property {number} iterations
  * @property {Uint8Array} iv

@@ -51,7 +51,7 @@ export function pictureAlone(bytes) {
 }
 
 /**
- * What the history keeps of a photograph's file, and hands on: the picture alone, upright. What is no picture is thrown.
+ * The part of a photograph's file that the history keeps and hands on: the picture alone, upright. A file without a picture is an error.
  * @param {Blob} file
  * @param {Size} [size]
  * @returns {Promise<Blob>}
@@ -103,7 +103,7 @@ function jfif(segment) {
   return Uint8Array.of(0xff, APP0, 0, 16, ...segment.subarray(4), 0, 0);
 }
 
-/** Where a scan's coded data end: at a marker that is neither a byte 0xff nor a restart. */
+/** The end of a scan's coded data: a marker that is neither a byte 0xff nor a restart. */
 function endOfScan(/** @type {Uint8Array} */ bytes, /** @type {number} */ start) {
   for (let at = bytes.indexOf(0xff, start); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(0xff, at + 1)) {
     const next = bytes[at + 1];

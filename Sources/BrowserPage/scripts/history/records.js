@@ -1,13 +1,13 @@
 /**
- * What a record of the history must hold to be shown. Records come from this page, from older ones and from files, so every
+ * The rules that a record of the history must obey to be shown. Records come from this page, from older ones and from files, so every
  * field that a view looks at is held against the contract. A sex or a site is one that the page has words for.
  */
 import { has } from '../texts.js';
 
-/** What the person may write, in characters. */
+/** The greatest lengths of the person's words, in characters. */
 export const LESION_LENGTH = 80;
 export const NOTE_LENGTH = 4000;
-/** Of a broken record's name so much is shown. */
+/** The greatest length that is shown of a broken record's name. */
 const SHOWN_LENGTH = 100;
 /** More warnings or reasons than any version knows. */
 const MOST_WORDS = 50;
@@ -135,7 +135,7 @@ export function flaw(record) {
 }
 
 /**
- * What lists show of a record and look for in it: a hundredth of the record's size.
+ * The part of a record that lists show and search: a hundredth of the record's size.
  * @param {any} record
  * @returns {Row | BrokenRow}
  */

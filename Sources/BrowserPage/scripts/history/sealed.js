@@ -13,7 +13,7 @@ export const ITERATIONS = 600_000;
 const PART = 1 << 20;
 const encoder = new TextEncoder();
 
-/** Whether the browser encrypts here: it does not on a page that came over plain HTTP. */
+/** True if the browser encrypts here: it does not on a page that came over plain HTTP. */
 export function canSeal() {
   return globalThis.crypto?.subtle !== undefined;
 }
@@ -56,7 +56,7 @@ export async function seal(file, passphrase) {
   return new Blob(lines, { type: 'application/x-ndjson' });
 }
 
-/** Whether a file is one of these. */
+/** True if a file is one of these. */
 export async function isSealed(/** @type {Blob} */ file) {
   return (await file.slice(0, 200).text()).startsWith(`{"format":"${FORMAT}"`);
 }

@@ -58,7 +58,7 @@ export async function write(database, names, change) {
 
 /**
  * Opens the database.
- * @param {boolean} creates whether it is made where it is not there
+ * @param {boolean} creates true if it is made where it is not there
  * @returns {Promise<IDBDatabase>}
  */
 export async function connect(creates) {

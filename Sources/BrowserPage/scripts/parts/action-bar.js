@@ -4,7 +4,7 @@ import { h } from '../dom.js';
 const LARGEST_SHARE = 0.3;
 
 /**
- * What comes next: a bar at the lower edge of the window, wherever in the view the person is.
+ * The next actions: a bar at the lower edge of the window, wherever in the view the person is.
  * @param {string} label
  * @param {...Child} content
  */

@@ -58,7 +58,7 @@ function roving(/** @type {SVGSVGElement} */ svg) {
 }
 
 /**
- * How many lesions the history has in each region: a region chooses those of it, a second touch all.
+ * The number of lesions that the history has in each region: a region chooses those of it, a second touch all.
  * @param {Row[]} scans
  * @param {string} chosen the region whose scans are listed; empty for all
  * @param {(site: string) => void} changed

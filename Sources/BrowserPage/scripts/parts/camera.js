@@ -3,7 +3,7 @@ import { blobOf } from '../image.js';
 import { t } from '../texts.js';
 import { openDialog } from './dialog.js';
 
-/** Why the live camera cannot be had here; empty where it can. */
+/** The reason why the live camera cannot be had here; empty where it can. */
 export function cameraObstacle() {
   if (!window.isSecureContext) return t('camera.insecure');
   if (!navigator.mediaDevices?.getUserMedia) return t('camera.unsupported');

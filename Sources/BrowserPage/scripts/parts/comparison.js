@@ -49,7 +49,7 @@ export function comparison(photographs, labels) {
     shareRow, h('p', { class: 'small soft no-print' }, t('compare.hint')));
 }
 
-/** What several photographs show: how much they are enlarged, and where the middle of the view lies in them, 0...1. */
+/** The view that several photographs share: how much they are enlarged, and where the middle of the view lies in them, 0...1. */
 function sharedView(/** @type {HTMLCanvasElement[]} */ photographs, /** @type {(scale: number) => void} */ changed) {
   const view = { scale: 1, x: 0.5, y: 0.5 };
   function show() {

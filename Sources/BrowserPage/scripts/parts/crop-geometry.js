@@ -40,7 +40,7 @@ export function resized(square, side, size, point = { x: 0.5, y: 0.5 }) {
   return within({ side: bounded, left: square.left + (square.side - bounded) * point.x, top: square.top + (square.side - bounded) * point.y }, size);
 }
 
-/** How far zoomed in a side is: 0 the whole, 100 the smallest; equal steps enlarge by equal factors. */
+/** The zoom of a side: 0 the whole, 100 the smallest; equal steps enlarge by equal factors. */
 export function zoomOf(/** @type {number} */ side, /** @type {Size} */ size) {
   const { smallest, largest } = sidesOf(size);
   return smallest === largest ? 0 : 100 * Math.log(largest / side) / Math.log(largest / smallest);

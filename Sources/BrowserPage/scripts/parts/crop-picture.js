@@ -1,6 +1,6 @@
 import { app } from '../app.js';
 
-/** How long the photograph must lie still before it is drawn from its own pixels, in milliseconds. */
+/** The time that the photograph must lie still before it is drawn from its own pixels, in milliseconds. */
 const STILL = 120;
 
 /** @typedef {{left: number, top: number, width: number, height: number}} Area of the photograph, in its pixels */

@@ -88,7 +88,7 @@ const LEAST = 8;
  * Asks for a passphrase.
  * @param {string} title
  * @param {string} text
- * @param {boolean} twice whether it is new, and written twice
+ * @param {boolean} twice true if it is new, and written twice
  * @param {string} action what the button says
  * @returns {Promise<string>} empty where the person went back
  */

@@ -18,7 +18,7 @@ export function switchRow(label, isOn, changed) {
   return h('label', { class: 'switch-row' }, box, h('span', {}, label));
 }
 
-/** Where a person chooses files; a button opens it. The same file can be chosen twice. */
+/** The field in which a person chooses files; a button opens it. The same file can be chosen twice. */
 export function filePicker(/** @type {Record<string, unknown>} */ attributes, /** @type {(files: File[]) => unknown} */ chosen) {
   const picker = h('input', { type: 'file', class: 'visually-hidden', tabindex: -1, 'aria-hidden': 'true', ...attributes, onchange: () => {
     const files = [...(picker.files ?? [])];

@@ -46,7 +46,7 @@ export function heatmap(/** @type {Options} */ { photograph, result, classes, re
   const verdict = (/** @type {string} */ id, /** @type {Trust} */ trust) => { checked(id, trust); describe(); };
   const checks = mapChecks({ milliseconds, trustOf, request: async (id) => (await request(id, true)).facts.trust, checked: verdict });
 
-  /** What is seen of the map, and what can be said of it; each class's map has a scale of its own. */
+  /** Shows the map and the sentences on it; each class's map has a scale of its own. */
   function describe() {
     const name = nameOfClass(classes, lesionClass);
     const isShown = visible && status === 'ok';
@@ -99,7 +99,7 @@ export function heatmap(/** @type {Options} */ { photograph, result, classes, re
 }
 
 /**
- * What is said of a map that is seen.
+ * The sentences on a map that is seen.
  * @param {string} name of the class
  * @param {number} probability
  * @param {Trust | undefined} trust
@@ -110,7 +110,7 @@ function shownWords(name, probability, trust, place) {
 }
 
 /**
- * Where a map's centre of mass lies, in words: who does not see the map is told by them.
+ * The place of a map's centre of mass, in words for people who do not see the map.
  * @param {Float32Array} values `[height, width]`, 0...1
  * @param {number} width
  * @param {number} height
@@ -154,7 +154,7 @@ function whileHeld(element, changed) {
 }
 
 /**
- * What chooses the map's class and how much of the photograph is seen.
+ * The controls for the map's class and for how much of the photograph is seen.
  * @param {object} options
  * @param {Classes} options.order the likeliest first
  * @param {string} options.lesionClass

@@ -6,12 +6,12 @@ import { failureWords } from '../wording.js';
 import { message } from './dialog.js';
 import { waitingLine } from './pieces.js';
 
-/** How many runs of the network the checks of one map take. */
+/** The number of runs of the network that the checks of one map take. */
 const CHECK_RUNS = 140;
 /** A plain run's share of the time of one that makes the maps of all classes too; after a check as it was measured. */
 let plainShare = 0.5;
 
-/** What the three checks of a map measured, a sentence each. */
+/** The measurements of the three checks of a map, a sentence each. */
 function measurements(/** @type {Trust} */ trust) {
   const number = (/** @type {number} */ value) => formatNumber(value, 3, 3);
   return [
@@ -22,13 +22,13 @@ function measurements(/** @type {Trust} */ trust) {
   ];
 }
 
-/** What the checks of a map say of it, in a sentence. */
+/** The verdict of the checks of a map, in a sentence. */
 export function verdict(/** @type {Trust | undefined} */ trust) {
   return t(trust ? (trust.passes ? 'heatmap.passes' : 'heatmap.fails') : 'heatmap.unchecked');
 }
 
 /**
- * What a map shows, as far as its checks let it be said.
+ * The caption of a map, as far as its checks allow one.
  * @param {string} name of the class
  * @param {Trust | undefined} trust
  */

@@ -3,7 +3,7 @@ import { siteName, t } from '../texts.js';
 import { bodyMap } from './body-map.js';
 import { message } from './dialog.js';
 
-/** Where the slider stands while no age is given. */
+/** The place of the slider while no age is given. */
 export const UNKNOWN_AGE = 50;
 
 /**
@@ -107,7 +107,7 @@ function ageWords(age) {
   return age > 100 ? t('metadata.ageClamped') : t('metadata.years', { count: age });
 }
 
-/** What is known, in words: names and values. */
+/** The known facts in words: names and values. */
 export function metadataWords(/** @type {Metadata} */ { age, sex, site }) {
   return [
     [t('metadata.age'), age === null ? t('metadata.notGiven') : t('metadata.years', { count: age })],
@@ -116,7 +116,7 @@ export function metadataWords(/** @type {Metadata} */ { age, sex, site }) {
   ];
 }
 
-/** What is known, in a line. */
+/** The known facts in a line. */
 export function metadataLine(/** @type {Metadata} */ metadata) {
   const { age, sex, site } = metadata;
   const known = [

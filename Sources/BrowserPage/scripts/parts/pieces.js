@@ -11,7 +11,7 @@ export function waitingLine(words, ...more) {
   return h('p', { class: 'row soft' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), words, ...more);
 }
 
-/** @param {(Child | Child[])[][]} rows names and values @param {boolean} [isLong] whether the values are long */
+/** @param {(Child | Child[])[][]} rows names and values @param {boolean} [isLong] true if the values are long */
 export function factList(rows, isLong = true) {
   return h('dl', { class: isLong ? 'facts long' : 'facts' }, rows.map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value))));
 }

@@ -7,7 +7,7 @@ import { table } from './pieces.js';
 const LINES = 3;
 /** The drawing's own units are the screen's pixels, so that words keep their size: it is narrower on a phone. */
 const [WIDE, NARROW, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [640, 300, 240, 56, 16, 12, 28];
-/** What tells the lines apart beside their colours. */
+/** The dashes that tell the lines apart beside their colours. */
 const DASHES = ['', '8 4', '2 4'];
 
 /**

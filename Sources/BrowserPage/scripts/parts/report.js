@@ -84,7 +84,7 @@ export function printReport(scan, photograph, map) {
 }
 
 /**
- * What the report says of a map: what its bright areas are, and how its checks ended.
+ * The report's sentences on a map: what its bright areas are, and how its checks ended.
  * @param {Scan} scan
  * @param {string} lesionClass
  */

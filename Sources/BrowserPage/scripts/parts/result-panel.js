@@ -76,7 +76,7 @@ export function resultPanel({ scanOf, photograph, request, checked, milliseconds
 }
 
 /**
- * What the person writes beside a result.
+ * The fields for the person's words beside a result.
  * @param {{lesion: string, note: string}} words
  * @param {(words: {lesion?: string, note?: string}) => void} typed
  * @param {{names?: string[], left?: () => void, rows?: number}} options `names`: offered for the lesion; `left`: a field was left
@@ -93,7 +93,7 @@ export function wordFields(words, typed, { names, left, rows = 3 }, ...more) {
     labelled(t('record.note'), note), ...more);
 }
 
-/** Where the model abstains nothing is said of what the metadata did. */
+/** The title over the metadata; where the model abstains it promises no effect. */
 function effectTitle(/** @type {Result} */ result) {
   return t(result.abstain ? 'effect.given' : 'effect.heading');
 }

@@ -24,7 +24,7 @@ export function headline(/** @type {Result} */ result) {
     notes.length > 0 ? message('warning', ...notes) : null);
 }
 
-/** What stands over the bars where the model abstains. */
+/** The sentence over the bars where the model abstains. */
 export function unreliable(/** @type {Result} */ result) {
   return result.abstain ? h('p', { class: 'soft' }, t('result.barsUnreliable')) : null;
 }
@@ -49,7 +49,7 @@ export function bars(result, classes, order = result) {
   }));
 }
 
-/** What the conformal set says. */
+/** The sentences on the conformal set. */
 export function setSentence(/** @type {Result} */ result, /** @type {Classes} */ classes) {
   if (result.abstain || !result.conformalSet) return null;
   const names = result.conformalSet.map((id) => nameOfClass(classes, id));
@@ -62,7 +62,7 @@ export function setSentence(/** @type {Result} */ result, /** @type {Classes} */
     h('p', { class: 'small soft set-why' }, t('result.setWhy')));
 }
 
-/** @param {Record<string, number>} logits @param {number} temperature @param {boolean} multiLabel whether each class has a probability of its own */
+/** @param {Record<string, number>} logits @param {number} temperature @param {boolean} multiLabel true if each class has a probability of its own */
 function probabilitiesOf(logits, temperature, multiLabel) {
   if (multiLabel) return Object.fromEntries(Object.entries(logits).map(([id, logit]) => [id, 1 / (1 + Math.exp(-logit / temperature))]));
   const greatest = Math.max(...Object.values(logits));
@@ -71,7 +71,7 @@ function probabilitiesOf(logits, temperature, multiLabel) {
   return Object.fromEntries(powers.map(([id, power]) => [id, power / sum]));
 }
 
-/** What age, sex and place did to the probabilities: with and without them, for the classes that they move most. */
+/** The effect of age, sex and place on the probabilities: with and without them, for the classes that they move most. */
 export function metadataEffect(/** @type {Result} */ result, /** @type {Classes} */ classes, /** @type {number} */ temperature) {
   if (result.abstain) return null;
   const known = ['age', 'sex', 'site'].filter((field) => !result.metadata.missing.includes(field));
@@ -110,7 +110,7 @@ export function metadataList(metadata) {
 }
 
 /**
- * What made the result, to check it by.
+ * The origin of the result, to check it by.
  * @param {Scan} scan
  * @param {{milliseconds?: {decode: number, engine: number}, isNamed?: boolean}} options `isNamed`: whether image and date are told here
  */

@@ -10,7 +10,7 @@ const STORED_BYTES = 1_500_000;
 
 /**
  * Turns the history on, or unlocks it, where the person wants it.
- * @returns {Promise<boolean>} whether there is one that is open
+ * @returns {Promise<boolean>} true if there is one that is open
  */
 export async function ensureHistory() {
   const state = await app.history.state();
@@ -37,7 +37,7 @@ async function unlock() {
   }
 }
 
-/** How far a change of the lock is with the records. */
+/** The progress of a change of the lock through the records. */
 export function conversionBar() {
   const bar = h('progress', { class: 'progress', 'aria-label': t('lock.working') });
   return { bar, progress: (/** @type {number} */ value, /** @type {number} */ max) => { Object.assign(bar, { max, value }); } };
@@ -47,7 +47,7 @@ export function conversionBar() {
  * Deletes scans after a question.
  * @param {string[]} ids
  * @param {string} question its title
- * @returns {Promise<boolean>} whether they are gone
+ * @returns {Promise<boolean>} true if they are gone
  */
 export async function deleteScans(ids, question) {
   if (!await confirmAction(question, t('history.deleteText', { count: ids.length }), t('common.delete'))) return false;
@@ -56,7 +56,7 @@ export async function deleteScans(ids, question) {
   return true;
 }
 
-/** Why the browser did not store something, in a sentence. */
+/** The reason why the browser did not store something, in a sentence. */
 export function storingFailed(/** @type {unknown} */ error) {
   if (error instanceof DOMException && error.name === 'QuotaExceededError') return t('history.full');
   // The code of an error of the browser is a number.

@@ -4,7 +4,7 @@ import { riskIcon } from '../icons.js';
 import { className, formatDate, formatPercent, siteName, t } from '../texts.js';
 import { riskWords } from '../wording.js';
 
-/** What a scan's result suggests, a sentence each. */
+/** The suggestions of a scan's result, a sentence each. */
 export function suggestion(/** @type {Pick<Row, 'prediction' | 'concern' | 'abstain'>} */ { prediction, concern, abstain }) {
   const words = (/** @type {string} */ key, /** @type {NonNullable<Row['concern']>} */ each) =>
     t(key, { name: className(each.class, each.name), percent: formatPercent(each.probability) });

@@ -6,7 +6,7 @@ import { fieldRow } from './fields.js';
 import { UNKNOWN_AGE } from './metadata-form.js';
 
 /**
- * What the model would answer at another age: how much of the answer is not the picture. The result stays as it is. Nothing
+ * The model's answer at another age: it shows how much of the answer is not the picture. The result stays as it is. Nothing
  * where the model abstains, where it does not look at the age, and where it is another one than that of the page.
  * @param {Scan} scan
  * @param {(metadata: Metadata) => Promise<Record<string, number>>} ask the probabilities with other metadata

@@ -38,7 +38,7 @@ export async function aboutView() {
   };
 }
 
-/** What this browser has stored of the person's scans, and what deletes it. */
+/** The scans that this browser has stored, and the button that deletes them. */
 async function stored() {
   if (await app.history.state() === 'locked') return h('div', { class: 'stack close' }, h('h3', {}, t('about.stored')), h('p', {}, t('about.storedLocked')));
   const { rows } = await app.history.list();

@@ -19,7 +19,7 @@ import { failureWords } from '../wording.js';
 import { scanSummary, thumbnails } from '../parts/scan-summary.js';
 import { whatIf } from '../parts/what-if.js';
 
-/** What stands where a scan is not in the history. */
+/** The view in place of a scan that is not in the history. */
 export function missingRecord() {
   return h('div', { class: 'view stack wide' }, h('h1', {}, t('record.missing')), h('p', {}, t('record.missingText')),
     h('div', {}, h('a', { class: 'button primary', href: '#history' }, icon('back'), t('record.back'))));

@@ -77,7 +77,7 @@ function filters(scans, seek) {
   ];
 }
 
-/** What is done with the scans that are ticked: two are compared, any number is exported or deleted. */
+/** The actions on the scans that are ticked: two are compared, any number is exported or deleted. */
 function selection(/** @type {HistoryPage} */ page, /** @type {Row[]} */ scans, /** @type {() => void} */ drawRows) {
   const chosen = () => store.state.looking.chosen;
   const choose = (/** @type {string[]} */ ids, /** @type {boolean} */ isChosen) => {

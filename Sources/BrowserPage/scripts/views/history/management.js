@@ -14,7 +14,7 @@ import { inLanguage } from '../../wording.js';
 const SHOWN_BROKEN = 20;
 
 /**
- * What is done with the history as a whole.
+ * The actions on the history as a whole.
  * @param {HistoryPage} page
  * @param {Row[]} rows
  * @param {Awaited<ReturnType<typeof app.history.state>>} state
@@ -44,7 +44,7 @@ export function management(page, rows, state) {
 }
 
 /**
- * What locks the history with a passphrase, and what is done with the lock.
+ * The buttons that lock the history with a passphrase, and change the lock.
  * @param {HistoryPage} page
  * @param {string} state of the history
  */
@@ -133,7 +133,7 @@ async function importFile(page, file) {
   }
 }
 
-/** What was left out of a file, and why; of very many the first. */
+/** The records of a file that were left out, with the reasons; of very many the first. */
 function brokenWords(/** @type {import('../../history/archive.js').Broken[]} */ broken) {
   if (broken.length === 0) return [];
   const more = broken.length - SHOWN_BROKEN;

@@ -81,7 +81,7 @@ function isRefusedByTable({ status, error }) {
   return status === 'failed' && /** @type {{code?: string} | null} */ (error)?.code === 'table_cell';
 }
 
-/** How many photographs the table has rows for, and what the engine said of it. */
+/** The number of photographs that the table has rows for, and the engine's notes on it. */
 function tableWords(/** @type {List} */ { table, items }) {
   if (!table) return null;
   const { name, used, columns, notes } = table;
@@ -97,7 +97,7 @@ function unfinishedWork() {
 }
 
 /**
- * What is done with the list as a whole.
+ * The actions on the list as a whole.
  * @param {List} list
  * @param {{saving: boolean, saveAll: () => void, addTable: () => void}} options
  */

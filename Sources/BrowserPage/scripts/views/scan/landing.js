@@ -13,7 +13,7 @@ import { store } from '../../store.js';
 import { failureWords } from '../../wording.js';
 
 /**
- * Where a scan begins: the ways to hand over a photograph.
+ * The beginning of a scan: the ways to hand over a photograph.
  * @returns {Promise<Part>}
  */
 export async function landing() {
@@ -60,7 +60,7 @@ export async function landing() {
     await lastScan(pictures)) };
 }
 
-/** What is being worked on, shown after a return to the beginning. */
+/** The work under way, shown after a return to the beginning. */
 function underWay() {
   const { list, work: open } = store.state;
   // What is saved as it is stands among the scans.
@@ -75,7 +75,7 @@ function underWay() {
       h('a', { class: 'button', href: '#scan/list' }, t('batch.back'), icon('forward'))) : null);
 }
 
-/** What keeps the page from classifying: nothing, time, or an error. */
+/** The obstacle to classifying: nothing, time, or an error. */
 function engineState() {
   const box = h('div', { class: 'engine-state', 'aria-live': 'polite' });
   replace(box, waitingLine(t('scan.loading')));

@@ -15,7 +15,7 @@ import { t } from '../../texts.js';
 import { progress } from './steps.js';
 
 /**
- * What the engine answered, and what can be done with it.
+ * The engine's answer, and the actions on it.
  * @param {Work} work
  * @returns {Part}
  */
@@ -82,7 +82,7 @@ export function result(work) {
     bar) };
 }
 
-/** What was answered for a photograph of the list is in the list already; what was entered since is not. */
+/** An answer for a photograph of the list is in the list already; input since then is not. */
 function backToList() {
   const { work } = store.state;
   if (work?.item && isStale(work)) discardWork('scan/list');

@@ -11,7 +11,7 @@ import { go, store } from '../../store.js';
 import { entered } from '../../transitions.js';
 import { t } from '../../texts.js';
 
-/** Where in the scan the person is. */
+/** The steps of the scan, with the person's. */
 export function progress(/** @type {'review' | 'details' | 'result'} */ step) {
   const steps = /** @type {const} */ (['review', 'details', 'result']);
   return h('ol', { role: 'list', class: 'steps', 'aria-label': t('scan.progress') }, steps.map((each) =>
@@ -41,7 +41,7 @@ export function review({ photograph, square: start }) {
 }
 
 /**
- * What is known of the patient.
+ * The questions on the patient.
  * @param {Work} work
  * @returns {Part}
  */
