@@ -68,6 +68,13 @@ final class BrowserSession {
     return (answer.json, Int32(maps.count))
   }
 
+  /// Judges a camera's frame.
+  func judge(
+    _ handle: Int32, _ frame: PixelImage, wasUnfamiliar: Bool?
+  ) throws(DermaFusionError) -> (JSONValue, Int32) {
+    (try classifier(handle).judge(frame: frame, wasUnfamiliar: wasUnfamiliar).json, 1)
+  }
+
   /// The values of one of the last explanation's maps, valid until the next call; nil when there is no such map.
   func mapValues(_ index: Int32, isStretched: Bool) -> UnsafeMutableRawPointer? {
     guard maps.indices.contains(Int(index)) else { return nil }

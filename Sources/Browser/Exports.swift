@@ -71,6 +71,19 @@ public func explainPixels(
       model, image(pixels, width, height), ImageRequest(json: Array(bytes(request, requestCount)))))
 }
 
+/// Judges a camera's frame. The text has the `advice`, a ``FrameAdvice`` or null, and `isUnfamiliar`, which is to be handed
+/// over with the frames that follow.
+///
+/// - Parameter unfamiliar: the network's judgement of an earlier frame, 0 or 1; -1: the network judges this one, which takes long.
+@_expose(wasm, "judge") @c(dermafusion_page_judge)
+public func judgeFrame(
+  _ model: Int32, _ pixels: UnsafeRawPointer?, _ width: Int32, _ height: Int32, _ unfamiliar: Int32
+) -> Int32 {
+  answer(
+    try BrowserSession.only.judge(
+      model, image(pixels, width, height), wasUnfamiliar: unfamiliar < 0 ? nil : unfamiliar > 0))
+}
+
 /// A map of the last explanation: Float32 `[input size, input size]`, 0...1, over the centre square of the image; valid until
 /// the next call. Its pixels lie at the centres of their receptive fields, as in pictures, or stretched over the square, as
 /// `gradcam --raw` writes them.

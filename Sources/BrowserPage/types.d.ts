@@ -129,6 +129,9 @@ interface Result {
   disclaimer: string;
 }
 
+/** The change that would make a camera's frame a better photograph, by its name among the texts, and the network's part of it. */
+type FrameJudgement = { advice: string | null, isUnfamiliar: boolean };
+
 /** A photograph with its result, as the page and the history hold it. */
 interface Scan {
   id: string;

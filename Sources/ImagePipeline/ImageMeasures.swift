@@ -257,3 +257,31 @@ enum BlockSums {
     return sums
   }
 }
+
+extension PixelImage {
+  /// The distance of the dark part's centre from the middle, as a share of the side; nil if all blocks are alike. Only the circle
+  /// that fills the square counts: a dermatoscope leaves the corners black. Each block weighs as much as it is darker than the
+  /// mean of the darkest one and of one that is brighter than nine in ten.
+  ///
+  /// The image is square.
+  package var darkPartDistance: Double? {
+    let sums = BlockSums.of(self)
+    let side = Int(Double(sums.count).squareRoot())
+    var blocks: [(x: Double, y: Double, luma: Double)] = []
+    for (index, sum) in sums.enumerated() {
+      let x = (Double(index % side) + 0.5) / Double(side) - 0.5
+      let y = (Double(index / side) + 0.5) / Double(side) - 0.5
+      if x * x + y * y < 0.25 { blocks.append((x, y, Double(77 * sum[0] + 150 * sum[1] + 29 * sum[2]))) }
+    }
+    let lumas = blocks.map { $0.luma }.sorted()
+    guard let darkest = lumas.first else { return nil }
+    let limit = (darkest + lumas[lumas.count * 9 / 10]) / 2
+    var (weight, across, down) = (0.0, 0.0, 0.0)
+    for block in blocks where block.luma < limit {
+      weight += limit - block.luma
+      across += (limit - block.luma) * block.x
+      down += (limit - block.luma) * block.y
+    }
+    return weight > 0 ? (across * across + down * down).squareRoot() / weight : nil
+  }
+}

@@ -11,10 +11,10 @@ import Testing
 @testable import NetworkModule
 
 @Suite struct AbstentionTests {
-  private static let side = 120
+  static let side = 120
 
   /// An image of the formula, 0...255 by channel.
-  private func image(_ value: (_ x: Double, _ y: Double, _ channel: Int) -> Double) -> PixelImage {
+  func image(_ value: (_ x: Double, _ y: Double, _ channel: Int) -> Double) -> PixelImage {
     let side = Self.side
     return PixelImage(
       width: side, height: side,
@@ -26,9 +26,11 @@ import Testing
   }
 
   /// A dark disc with stripes of `detail` levels on skin; `edge` is the width of its border in pixels.
-  private func lesion(edge: Double, detail: Double, light: Double = 1) -> PixelImage {
+  func lesion(
+    edge: Double, detail: Double, light: Double = 1, at centre: (x: Double, y: Double) = (60, 55)
+  ) -> PixelImage {
     image { x, y, channel in
-      let distance = ((x - 60) * (x - 60) + (y - 55) * (y - 55)).squareRoot()
+      let distance = ((x - centre.x) * (x - centre.x) + (y - centre.y) * (y - centre.y)).squareRoot()
       let inside = min(max((35 - distance) / edge + 0.5, 0), 1)
       let skin = [210.0, 165, 150][channel]
       let stripes = (Int(x) / 2 + Int(y) / 2).isMultiple(of: 2) ? detail : -detail
@@ -37,7 +39,7 @@ import Testing
   }
 
   /// The same without any border or detail.
-  private var blurredLesion: PixelImage {
+  var blurredLesion: PixelImage {
     image { x, y, channel in
       let square = ((x - 60) * (x - 60) + (y - 55) * (y - 55)) / (2 * 22 * 22)
       // e^-s as the limit of a product, (1 - s / 64)^64, without a C library.
@@ -60,7 +62,7 @@ import Testing
      "conformal": {"coverage": 0.9, "thresholds": [0.2, 0.2, 0.2, 0, 0.15, 0.3, 0.2]}}
     """)
 
-  private func reasons(_ image: PixelImage) -> [AbstentionReason] {
+  func reasons(_ image: PixelImage) -> [AbstentionReason] {
     settings.quality.reasons(for: ImageMeasures(image))
   }
 

@@ -172,8 +172,7 @@ extension Classifier {
     warnings += self.warnings
     let abstention = Abstention(
       of: input,
-      // Those of the model, or of an ensemble's members, that were fitted.
-      judges: zip(models, ensemble == nil ? [output] : output.members).compactMap { $0.judge($1) },
+      judges: judges(of: output),
       // The thresholds of the sets were fitted on single views.
       conformal: views == .upright ? configuration.abstention?.conformal : nil,
       probabilities: probabilities)

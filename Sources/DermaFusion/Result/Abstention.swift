@@ -39,14 +39,22 @@ public struct Abstention: Sendable, Equatable {
 
   /// - Parameters:
   ///   - image: what the network looked at.
-  ///   - judges: the reasons of each count, whatever the others say. Without any the reasons are those of
-  ///     ``AbstentionKind/basic``.
+  ///   - judges: see ``reasons(for:judges:)``.
   ///   - conformal: `nil` for a model whose probabilities were not fitted for sets.
   ///   - probabilities: of the result.
   init(
     of image: PreprocessedImage, judges: [Judge], conformal: ModelConfiguration.Abstention.Conformal?,
     probabilities: ClassScores
   ) {
+    reasons = Self.reasons(for: image, judges: judges)
+    conformalSet = conformal.map { ConformalSet(probabilities, $0) }
+  }
+
+  /// Reasons to abstain from an image.
+  ///
+  /// - Parameter judges: the reasons of each count, whatever the others say. Without any the reasons are those of
+  ///   ``AbstentionKind/basic``.
+  static func reasons(for image: PreprocessedImage, judges: [Judge]) -> [AbstentionReason] {
     var reasons: [AbstentionReason] = image.warnings.compactMap {
       switch $0 {
       case .solidColor: .solidColor
@@ -70,8 +78,7 @@ public struct Abstention: Sendable, Equatable {
         }
       }
     }
-    self.reasons = AbstentionReason.allCases.filter(reasons.contains)
-    conformalSet = conformal.map { ConformalSet(probabilities, $0) }
+    return AbstentionReason.allCases.filter(reasons.contains)
   }
 }
 

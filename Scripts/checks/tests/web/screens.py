@@ -54,7 +54,7 @@ def before_the_result(on, words):
     on.wait_until_ready()
     yield "scan"
     button(on, words("scan.camera")).click()
-    page.wait_for_function("() => document.querySelector('video')?.videoWidth > 0")
+    page.locator(".camera-advice:not(:empty)").wait_for()
     yield "camera"
     page.keyboard.press("Escape")
     on.open_image(FIXTURES / "refused_text.png")

@@ -147,7 +147,7 @@ export class EngineClient {
     this.#running = request;
     request.started = performance.now();
     const { serial, action, job } = request;
-    this.#worker?.postMessage({ serial, action, job });
+    this.#worker?.postMessage({ serial, action, job }, job.bitmap ? [job.bitmap] : []);
   }
 
   /** @param {{serial: number | undefined, answer?: any, failure?: Parameters<typeof EngineError.of>[0]}} message */

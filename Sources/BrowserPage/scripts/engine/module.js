@@ -99,6 +99,11 @@ export class EngineModule {
     return this.#lookedAt('explain', pixels, request);
   }
 
+  /** @param {ImageData} frame of a camera @param {boolean | null} wasUnfamiliar see `judgeFrame` @returns {FrameJudgement} */
+  judge(frame, wasUnfamiliar) {
+    return this.#answer([bytesOf(frame)], (image) => this.#exports.judge(this.#model, image, frame.width, frame.height, Number(wasUnfamiliar ?? -1)));
+  }
+
   /**
    * One map of the last `explain`, copied.
    * @param {number} index

@@ -168,6 +168,14 @@ const actions = {
     return (await classified(job)).probabilities;
   },
 
+  /** Judges a camera's frame by the square that would be cut out of the photograph. */
+  async judge(/** @type {{bitmap: ImageBitmap, wasUnfamiliar: boolean | null}} */ { bitmap, wasUnfamiliar }) {
+    const frame = { bitmap, width: bitmap.width, height: bitmap.height, reduced: false };
+    const pixels = cut(frame, centreSquare(frame), crops);
+    bitmap.close();
+    return engine.judge(pixels, wasUnfamiliar);
+  },
+
   /** @param {MapJob} job */
   async map(job) {
     const lastLayer = description.layers.at(-1);

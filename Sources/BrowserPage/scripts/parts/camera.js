@@ -1,7 +1,17 @@
+import { app } from '../app.js';
 import { h, s } from '../dom.js';
+import { EngineError } from '../engine/module.js';
 import { blobOf } from '../image.js';
+import { store } from '../store.js';
 import { t } from '../texts.js';
 import { openDialog } from './dialog.js';
+
+/** Frames are judged at most so often, in milliseconds. */
+const FRAME = 200;
+/** The network rests so many times as long as it takes for a frame. */
+const REST = 3;
+/** Advice is said when it has held for so many milliseconds. */
+const STEADY = 500;
 
 /** The reason why the live camera cannot be had here; empty where it can. */
 export function cameraObstacle() {
@@ -17,6 +27,51 @@ function reason(error) {
   if (name === 'NotFoundError' || name === 'OverconstrainedError') return t('camera.none');
   if (name === 'NotReadableError' || name === 'AbortError') return t('camera.busy');
   return t('camera.failed');
+}
+
+/**
+ * Judges the frames of the camera one after the other, and says what to change. Meanwhile an analysis has the engine for itself.
+ * @param {HTMLVideoElement} video
+ * @param {HTMLElement} stage shows whether nothing has to change
+ */
+function guidance(video, stage) {
+  const words = h('p', { class: 'camera-advice strong', role: 'status' });
+  /** @type {string | null | undefined} */
+  let advice;
+  /** @type {boolean | null} */
+  let wasUnfamiliar = null;
+  let [since, networkDue, timer, isLeft] = [0, 0, 0, false];
+
+  async function judge() {
+    const started = performance.now();
+    const asksNetwork = started >= networkDue;
+    const bitmap = await createImageBitmap(video);
+    const found = await app.engine.request('judge', { bitmap, wasUnfamiliar: asksNetwork ? null : wasUnfamiliar }, 'frame');
+    const now = performance.now();
+    if (asksNetwork) networkDue = now + REST * (now - started);
+    wasUnfamiliar = found.isUnfamiliar;
+    if (found.advice !== advice) [advice, since] = [found.advice, now];
+    else if (now - since >= STEADY) {
+      const sentence = t(`camera.advice.${advice ?? 'good'}`);
+      if (words.textContent !== sentence) words.textContent = sentence;
+      stage.classList.toggle('good', advice === null);
+    }
+  }
+
+  async function follow() {
+    const started = performance.now();
+    const { work, list } = store.state;
+    // The camera may have no picture yet; an engine that cannot judge a frame cannot judge the next.
+    if (!work?.running && !list?.running) await judge().catch((error) => { isLeft ||= error instanceof EngineError; });
+    if (!isLeft) timer = setTimeout(follow, Math.max(0, FRAME - (performance.now() - started)));
+  }
+
+  app.engine.ready.then(() => { if (!isLeft) follow(); }, () => {});
+  return { words, leave: () => {
+    isLeft = true;
+    clearTimeout(timer);
+    app.engine.cancel('frame');
+  } };
 }
 
 /**
@@ -40,14 +95,16 @@ export async function takePhotograph() {
   // Leaving in the middle turns the camera off.
   const leave = () => document.querySelector('dialog')?.close('');
   document.addEventListener('visibilitychange', leave);
+  const stage = h('div', { class: 'camera-stage' }, video, guide);
+  const advice = guidance(video, stage);
   const answer = await openDialog(t('camera.title'), [
-    h('p', { class: 'soft' }, t('camera.hint')),
-    h('div', { class: 'camera-stage' }, video, guide),
+    h('p', { class: 'soft' }, t('camera.hint')), stage, advice.words,
   ], [
     { label: t('common.cancel'), value: '' },
     { label: t('camera.shoot'), value: 'shoot', kind: 'primary', autofocus: true },
   ], { wide: true });
   document.removeEventListener('visibilitychange', leave);
+  advice.leave();
   try {
     if (answer !== 'shoot') return null;
     if (video.videoWidth === 0) return { problem: t('camera.failed') };
