@@ -78,6 +78,7 @@ def parse_options():
     parser.add_argument("--teacher-share", type=float, default=0.5, help="of the target")
     parser.add_argument("--validation-fraction", type=float, default=0.15)
     parser.add_argument("--sides", type=Path, help="split.csv whose lesions stay on their sides; others are dealt")
+    parser.add_argument("--copies", type=Path, metavar="CSV", help="what `dermafusion duplicates --format csv` writes")
     parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="keep the Kth of N parts of the rest aside too")
     parser.add_argument("--split-seed", type=int, default=2026, help="decides which lesions are kept aside")
     parser.add_argument(

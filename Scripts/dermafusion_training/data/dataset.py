@@ -69,6 +69,18 @@ def read_twins(path=TWINS):
         return [(row["lesion_id"], row["other_lesion_id"]) for row in csv.DictReader(file)]
 
 
+def read_copies(path, records):
+    """Groups of lesion_ids whose photographs are near copies, from the table of `duplicates --format csv` over them."""
+    lesions = {(record.folder, record.image_id): record.lesion_id for record in records}
+    groups = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            image = Path(row["image"])
+            if lesion := lesions.get((image.parent.name, image.stem)):
+                groups.setdefault(row["group"], set()).add(lesion)
+    return [group for group in groups.values() if len(group) > 1]
+
+
 def split_by_lesion(records, fraction, seed, fold=None, twins=(), listed=None):
     """Deals each class's lesions out; the photographs of a lesion stay together.
 
@@ -76,8 +88,8 @@ def split_by_lesion(records, fraction, seed, fold=None, twins=(), listed=None):
 
     Returns indices into `records` by side: "training", "validation" (`fraction` of the lesions, the same ones with and
     without a fold), for `fold` (number from 0, of how many) "fold": one even part of the lesions that would
-    otherwise be trained on, and "duplicate": what would be kept aside, but is trained on under its other name in
-    `twins`, pairs of lesion_ids.
+    otherwise be trained on, and "duplicate": what would be kept aside, but is trained on under another name in
+    `twins`, groups of lesion_ids.
     """
     lesions, listed = {}, listed or {}
     for record in records:
@@ -94,8 +106,8 @@ def split_by_lesion(records, fraction, seed, fold=None, twins=(), listed=None):
             number, count = fold
             trained = [lesion for lesion in ordered if side_of[lesion] == "training"]
             side_of |= dict.fromkeys(trained[number::count], "fold")
-    for pair in twins:
-        names = [name for name in pair if name in side_of]
+    for group in twins:
+        names = [name for name in group if name in side_of]
         if "training" in (side_of[name] for name in names):
             side_of |= {name: "duplicate" for name in names if side_of[name] != "training"}
     sides = {side: [] for side in dict.fromkeys(["training", "validation", *side_of.values()])}

@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader
 from dermafusion_training.data.dataset import (
     listed_sides,
     open_cache,
+    read_copies,
     read_records,
     read_twins,
     split_by_lesion,
@@ -196,9 +197,8 @@ def train(options):
     config = build_config(options.architecture, CLASSES, size=options.size)
     records = read_records(options.data)
     listed = listed_sides(options.sides) if options.sides else None
-    split = split_by_lesion(
-        records, options.validation_fraction, options.split_seed, options.fold, read_twins(), listed
-    )
+    twins = read_twins() + (read_copies(options.copies, records) if options.copies else [])
+    split = split_by_lesion(records, options.validation_fraction, options.split_seed, options.fold, twins, listed)
     checkpoint_path = options.output / "checkpoint.pt"
     keep_split(options.output / "split.csv", split_list(records, split), checkpoint_path)
     for earlier in [options.initial, *(options.teachers or [])]:

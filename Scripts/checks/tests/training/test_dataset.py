@@ -11,6 +11,7 @@ import numpy as np
 from dermafusion_training.data.dataset import (
     Record,
     listed_sides,
+    read_copies,
     read_records,
     side_indices,
     side_names,
@@ -139,6 +140,22 @@ class DataListTests(unittest.TestCase):
         header = "image_id,source,dx,lesion_id,same_lesion,age,sex,localization\n"
         (self.folder / "metadata.csv").write_text(header + "A,milk10k,mel,L9,L1,,,\nB,ham10000,mel,L1,,,,\n")
         self.assertEqual([record.lesion_id for record in read_records(self.folder)], ["L1", "L1"])
+
+    def test_photographs_that_are_copies_of_each_other_join_their_lesions(self):
+        def record(folder, image, lesion):
+            return Record(image, lesion, folder, 5, np.zeros(4, np.float32), folder)
+
+        made = [record("a", "1", "L1"), record("a", "2", "L2"), record("b", "1", "L3"), record("b", "4", "L1")]
+        (self.folder / "copies.csv").write_text(
+            "group,image_id,image,score,source\n"
+            "1,1,/data/a/1.jpg,0.9700,given\n1,1,/data/b/1.jpg,0.9700,given\n1,9,/data/a/9.jpg,0.9100,given\n"
+            "2,1,/data/a/1.jpg,1.0000,given\n2,4,/data/b/4.jpg,1.0000,given\n"
+            "3,2,/data/a/2.jpg,1.0000,given\n3,2,/data/elsewhere/2.jpg,1.0000,given\n"
+        )
+        groups = read_copies(self.folder / "copies.csv", made)
+        self.assertEqual(groups, [{"L1", "L3"}])
+        listed = {"L1": "training", "L2": "validation", "L3": "validation"}
+        self.assertEqual(split_by_lesion(made, 0.15, 1, twins=groups, listed=listed)["duplicate"], [2])
 
     def test_without_sources_the_best_copy_is_taken(self):
         for folder in ("crop224", "full600x450"):
