@@ -201,10 +201,6 @@ def test_a_window_at_four_hundred_percent_is_left_to_what_is_read(visit):
     assert pinned == []
 
 
-def focused(page) -> str:
-    return page.evaluate("() => document.activeElement.tagName")
-
-
 def test_the_focus_is_never_lost(visit):
     on = visit(accepted=False)
     page = on.page
