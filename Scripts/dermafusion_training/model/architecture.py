@@ -1,11 +1,15 @@
 """The table of architectures: what each name means and how its network pads.
 
-EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants, MobileNetV3 and ResNet, under timm's names, have a network here,
-to train and to make 8 bits of. timm itself defines the others, which only the program runs.
+EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants have a network here, with timm's names of tensors. MobileNetV3
+and ResNet are timm's own. All of these can have metadata, and all but ResNet can be made 8 bits of. timm's others are
+run by the program only.
 """
 
+import contextlib
 import difflib
 import re
+
+import torch
 
 # Padding -> the batch-norm epsilon that goes with it. "same" is TensorFlow's: less before, more after. "symmetric" is
 # PyTorch's.
@@ -51,11 +55,34 @@ def poolings_of(name):
     return ["avg", "token"] if name.endswith("dinov3") else ["avg"]
 
 
+@contextlib.contextmanager
+def without_operators():
+    """Imports torchvision also where it is for another build of torch and lacks its operators, which timm's networks do
+    not need."""
+    register = torch.library.register_fake
+
+    def register_if_there(name, *arguments, **settings):
+        def describe(function):
+            with contextlib.suppress(RuntimeError):
+                register(name, function, *arguments, **settings)
+            return function
+
+        is_torchvisions = isinstance(name, str) and name.startswith("torchvision::") and not arguments
+        return describe if is_torchvisions else register(name, *arguments, **settings)
+
+    torch.library.register_fake = register_if_there
+    try:
+        yield
+    finally:
+        torch.library.register_fake = register
+
+
 def timm():
     """The module, imported when a network of its own is asked for: that takes seconds."""
     try:
-        import timm
-    except (ImportError, RuntimeError) as error:  # the second where torchvision is for another build of torch
+        with without_operators():
+            import timm
+    except ImportError as error:
         raise ValueError(f"timm, which defines this network, cannot be imported: {error}") from error
     return timm
 

@@ -3,7 +3,6 @@
 from dermafusion_training.model.architecture import (
     EFFICIENTNETS,
     EPSILONS,
-    MOBILENETS,
     has_positions,
     is_timms,
     padding_of,
@@ -13,15 +12,8 @@ from dermafusion_training.model.architecture import (
 from dermafusion_training.model.config import SEXES, SITES, default_fusion, default_preprocessing
 from dermafusion_training.model.efficientnet import EfficientNet
 from dermafusion_training.model.layers import Convention
-from dermafusion_training.model.mobilenetv3 import MobileNetV3
 from dermafusion_training.model.quantized import QUANTIZED, make_quantized
-from dermafusion_training.model.resnet import ResNet
-
-
-def network_class(architecture):
-    if architecture in EFFICIENTNETS:
-        return EfficientNet
-    return MobileNetV3 if architecture in MOBILENETS else ResNet
+from dermafusion_training.model.timms import timm_network
 
 
 def build_model(config, dropout=0.0):
@@ -31,14 +23,17 @@ def build_model(config, dropout=0.0):
     """
     name = config["architecture"]
     if is_timms(name):
-        return timm_network(config)
-    convention = Convention(padding_of(name, config["padding"]), config["batch_norm_epsilon"])
-    model = network_class(name)(name, convention, len(config["classes"]), config["fusion"], dropout)
+        return other_network(config)
+    padding, head = padding_of(name, config["padding"]), (len(config["classes"]), config["fusion"], dropout)
+    if name in EFFICIENTNETS:
+        model = EfficientNet(name, Convention(padding, config["batch_norm_epsilon"]), *head)
+    else:
+        model = timm_network(name, config["batch_norm_epsilon"], *head)
     return make_quantized(model, config) if config.get("precision") == QUANTIZED else model
 
 
-def timm_network(config):
-    """A network of timm, which is handed metadata as the others are and has no use for it."""
+def other_network(config):
+    """Another network of timm, which is handed metadata as the others are and has no use for it."""
     name, settings = config["architecture"], {}
     if len(poolings := poolings_of(name)) > 1:
         settings["global_pool"] = config.get("global_pool", poolings[0])

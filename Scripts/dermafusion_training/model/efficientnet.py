@@ -3,7 +3,7 @@
 import math
 
 from dermafusion_training.model.architecture import rounded_to_8
-from dermafusion_training.model.layers import Row, activation, build_stages
+from dermafusion_training.model.layers import Row, build_stages
 from dermafusion_training.model.network import Network
 
 # Stages of EfficientNet-B0 (Tan & Le, 2019, table 1): repeats, kernel size, stride, expansion, channels.
@@ -49,19 +49,12 @@ class EfficientNet(Network):
         width = 1.0 if "lite" in name else SCALES[name.rsplit("_", 1)[1]][0]
         stem, head = rounded_to_8(STEM_CHANNELS * width), rounded_to_8(HEAD_CHANNELS * width)
         self.conv_stem = convention.convolution(3, stem, 3, 2)
-        self.bn1 = convention.batch_norm(stem)
-        self.act = activation(rows[0].act)
-        self.blocks = build_stages(convention, stem, [[row] for row in rows])
+        self.bn1 = convention.batch_norm(stem, rows[0].act)
+        self.blocks = build_stages(convention, stem, rows)
         self.conv_head = convention.convolution(rows[-1].channels, head, 1)
-        self.bn2 = convention.batch_norm(head)
+        self.bn2 = convention.batch_norm(head, rows[0].act)
         self.add_head(head, classes, fusion, dropout)
-
-    def named_stages(self):
-        return [(f"blocks.{index}", stage) for index, stage in enumerate(self.blocks)]
-
-    def stem(self, image):
-        return self.act(self.bn1(self.conv_stem(image)))
 
     def features(self, image):
         """The last feature map, [N, C, ceil(H / 32), ceil(W / 32)], after its activation."""
-        return self.act(self.bn2(self.conv_head(super().features(image))))
+        return self.bn2(self.conv_head(super().features(image)))

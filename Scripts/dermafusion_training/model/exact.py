@@ -55,7 +55,7 @@ def put_on_grid(convolution, norm, limit, rounds_input=False, output_step=None):
         return (sums if output_step is None else on_grid(sums, output_step)).float()
 
     convolution.forward = convolve
-    norm.forward = lambda x: x
+    norm.forward = lambda x: norm.act(x)
 
 
 def add_up_in_double(layer):

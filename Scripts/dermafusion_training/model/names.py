@@ -7,7 +7,7 @@ import re
 
 import torch
 
-from dermafusion_training.model.architecture import ARCHITECTURES, EFFICIENTNETS, MOBILENETS
+from dermafusion_training.model.architecture import EFFICIENTNETS, MOBILENETS, RESNETS
 from dermafusion_training.model.build import build_config
 from dermafusion_training.model.folder import LAST_LAYERS, CheckpointError, expected_tensors, last_layer
 
@@ -228,10 +228,9 @@ def rename_head(state, checkpoint):
 def architectures_of(state, library=None):
     """The architectures whose tensors have the names and shapes of these, heads aside."""
     own = {name: tuple(tensor.shape) for name, tensor in state.items() if not is_of_head(name)}
+    family = MOBILENETS if "conv_head.bias" in own else EFFICIENTNETS
     found = []
-    for architecture in ARCHITECTURES:
-        if ("layer4.1.conv1.weight" in own) == (architecture in EFFICIENTNETS + MOBILENETS):
-            continue
+    for architecture in RESNETS if "layer4.1.conv1.weight" in own else family:
         if library == "torchvision" and (architecture.startswith("tf_") or "lite" in architecture):
             continue
         with torch.device("meta"):

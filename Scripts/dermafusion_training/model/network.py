@@ -14,7 +14,7 @@ from dermafusion_training.model.fusion import FusionHead
 class Network(nn.Module):
     """Images float32 [N, 3, H, W] and, with a fusion head, metadata float32 [N, 4], to logits [N, classes].
 
-    A subclass has `stem`, `named_stages` and, where they differ from the ones here, `features` and `pool`.
+    A subclass has what differs from the methods here, which are EfficientNet's and MobileNetV3's.
     """
 
     stem_name = "conv_stem"  # of the feature map after the stem
@@ -29,6 +29,13 @@ class Network(nn.Module):
             self.fusion = FusionHead(pooled_size, classes, fusion, dropout)
         else:
             setattr(self, self.classifier_name, nn.Linear(pooled_size, classes))
+
+    def named_stages(self):
+        """(name, module) of every stage in order."""
+        return [(f"blocks.{index}", stage) for index, stage in enumerate(self.blocks)]
+
+    def stem(self, image):
+        return self.bn1(self.conv_stem(image))
 
     def stage_output(self, image, stage):
         """The feature map at the end of a stage, counted from 0."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from dermafusion_training.model.layers import ConvolutionBlock, InvertedResidualBlock, SqueezeExcite
 from dermafusion_training.model.quantized import (
     LARGEST_FINE_LEVEL,
     LARGEST_LEVEL,
@@ -91,10 +90,10 @@ def quantized_weight(weight, least_scale):
 
 def layers_of_block(name, block):
     """The convolutions of a block that are quantised."""
-    if isinstance(block, ConvolutionBlock):
+    if hasattr(block, "conv"):
         return [Layer(f"{name}.conv", block.conv, block.bn1)]
-    is_fine = not isinstance(block.act, torch.nn.ReLU6)
-    if isinstance(block, InvertedResidualBlock):
+    is_fine = not isinstance(block.bn1.act, torch.nn.ReLU6)
+    if hasattr(block, "conv_pwl"):
         layers = [
             Layer(f"{name}.conv_pw", block.conv_pw, block.bn1),
             Layer(f"{name}.conv_dw", block.conv_dw, block.bn2, is_fine),
@@ -105,7 +104,7 @@ def layers_of_block(name, block):
             Layer(f"{name}.conv_dw", block.conv_dw, block.bn1, is_fine),
             Layer(f"{name}.conv_pw", block.conv_pw, block.bn2),
         ]
-    if isinstance(block.se, SqueezeExcite):
+    if hasattr(block.se, "conv_reduce"):
         layers += [
             Layer(f"{name}.se.conv_reduce", block.se.conv_reduce, None),
             Layer(f"{name}.se.conv_expand", block.se.conv_expand, None),
@@ -122,7 +121,7 @@ def layers_of(model):
 def quantized_tensors(model, batches):
     """Name -> tensor of the layers that are quantised; `batches` of images float32 [N, 3, H, W] give their ranges."""
     layers = layers_of(model)
-    gates = {name: Range() for name, module in model.named_modules() if isinstance(module, SqueezeExcite)}
+    gates = {name: Range() for name, module in model.named_modules() if hasattr(module, "conv_reduce")}
     observed = [(layer.convolution, layer.input) for layer in layers]
     observed += [(model.get_submodule(name), seen) for name, seen in gates.items()]
     handles = [module.register_forward_pre_hook(seen.observe) for module, seen in observed]

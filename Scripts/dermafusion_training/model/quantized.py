@@ -29,7 +29,6 @@ import torch
 from torch import nn
 
 from dermafusion_training.model.exact import ExactActivation, add_up_in_double, column, grid_step, put_on_grid
-from dermafusion_training.model.layers import ConvolutionBlock, DepthwiseSeparableBlock, InvertedResidualBlock
 
 LARGEST_LEVEL = 255
 LARGEST_FINE_LEVEL = 2047
@@ -109,9 +108,9 @@ class QuantizedMBConvBlock(nn.Module):
     def __init__(self, block):
         super().__init__()
         self.has_skip = block.has_skip
-        self.follows_relu6 = isinstance(block.act, nn.ReLU6)
-        self.act = ExactActivation(block.act)
-        self.expands = isinstance(block, InvertedResidualBlock)
+        self.follows_relu6 = isinstance(block.bn1.act, nn.ReLU6)
+        self.act = ExactActivation(block.bn1.act)
+        self.expands = hasattr(block, "conv_pwl")
         self.conv_pw = QuantizedConvolution(block.conv_pw)
         self.conv_dw = QuantizedConvolution(block.conv_dw)
         if self.expands:
@@ -137,7 +136,7 @@ class QuantizedConvolutionBlock(nn.Module):
     def __init__(self, block):
         super().__init__()
         self.conv = QuantizedConvolution(block.conv)
-        self.act = ExactActivation(block.act)
+        self.act = ExactActivation(block.bn1.act)
 
     def forward(self, x):
         return self.act(self.conv(x))
@@ -148,19 +147,19 @@ def quantizable_blocks(model):
     return [
         (name, block)
         for name, block in model.named_blocks()
-        if not (isinstance(block, DepthwiseSeparableBlock) and isinstance(block.act, nn.ReLU6))
+        if hasattr(block, "conv_pwl") or not isinstance(block.bn1.act, nn.ReLU6)
     ]
 
 
 def quantized_block(block):
-    return QuantizedConvolutionBlock(block) if isinstance(block, ConvolutionBlock) else QuantizedMBConvBlock(block)
+    return QuantizedConvolutionBlock(block) if hasattr(block, "conv") else QuantizedMBConvBlock(block)
 
 
 def make_quantized(model, config):
     """Turns an EfficientNet or a MobileNetV3 into the network in 8 bits, with tensors that wait to be loaded."""
     preprocessing = config["preprocessing"]
     limit = max(max(m, 1 - m) / s for m, s in zip(preprocessing["mean"], preprocessing["std"], strict=True))
-    step = grid_step(6) if isinstance(model.act, nn.ReLU6) else None
+    step = grid_step(6) if isinstance(model.bn1.act, nn.ReLU6) else None
     # As float32, in which the engine has it.
     put_on_grid(model.conv_stem, model.bn1, torch.tensor(limit).item(), rounds_input=True, output_step=step)
     for layer in model.modules():
@@ -174,10 +173,11 @@ def make_quantized(model, config):
         else:
             put_on_grid(block.conv_dw, block.bn1, 6, output_step=step)
             put_on_grid(block.conv_pw, block.bn2, 6)
-    model.act = ExactActivation(model.act)
+    model.bn1.act = ExactActivation(model.bn1.act)
     if model.last_name is None:
         add_up_in_double(model.conv_head)
+        model.act2 = ExactActivation(model.act2)
     else:
         model.conv_head = QuantizedConvolution(model.conv_head)
-        model.bn2 = nn.Identity()
+        model.bn2 = ExactActivation(model.bn2.act)
     return model

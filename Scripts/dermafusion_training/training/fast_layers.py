@@ -11,7 +11,7 @@ from torch import nn
 
 
 def fold(convolution, norm):
-    """Makes `convolution` compute norm(convolution(x)) with the stored statistics, and `norm` pass its input on.
+    """Makes `convolution` compute norm(convolution(x)) with the stored statistics, and `norm` its activation alone.
 
     Weights, scale and shift still learn: the fold is done anew in every forward pass, at the cost of the weights.
     """
@@ -22,7 +22,8 @@ def fold(convolution, norm):
         return convolution._conv_forward(x, weight, norm.bias - norm.running_mean * scale)
 
     convolution.forward = folded
-    norm.forward = lambda x: x
+    act = getattr(norm, "act", nn.Identity())
+    norm.forward = lambda x: act(x)
 
 
 def hold_statistics(model):

@@ -1,9 +1,8 @@
-"""The networks against timm's own, where timm can be imported, PyTorch in float64 with the same weights on both sides;
-and the checkpoints that timm's training saves.
-"""
+"""The networks against timm's own in float64 with the same weights, and checkpoints of timm's training."""
 
 import argparse
 import contextlib
+import importlib
 import io
 import json
 import tempfile
@@ -15,15 +14,12 @@ from safetensors.torch import load_file
 
 from dermafusion_training.__main__ import main
 from dermafusion_training.fixtures.formula_networks import formula_model
+from dermafusion_training.model import architecture
 from dermafusion_training.model.build import build_config, build_model
 from dermafusion_training.model.checkpoint import read_checkpoint
 
-try:
-    import timm
-    import timm.utils
-except (ImportError, RuntimeError):  # the second where its torchvision is for another torch
-    timm = None
-
+timm = architecture.timm()
+utils = importlib.import_module("timm.utils")
 CLASSES = ["a", "b", "c", "d", "e"]
 # Ours -> timm's. Lite is TensorFlow's here, which timm calls tf_.
 NAMES = {
@@ -36,7 +32,6 @@ NAMES = {
 }
 
 
-@unittest.skipIf(timm is None, "timm cannot be imported: the networks are not compared with its own")
 class TimmTests(unittest.TestCase):
     def pair(self, name):
         """Our formula network in float64 and timm's network with its weights."""
@@ -61,6 +56,17 @@ class TimmTests(unittest.TestCase):
                     self.close(own.pool(features), pre_logits)
                     self.close(own(image), logits)
                     self.assertGreater(float((logits[0] - logits[1]).abs().max()), 1e-3)
+
+    def test_operators_that_torchvision_lacks_do_not_keep_timm_from_being_imported(self):
+        def function(x):
+            return x
+
+        with architecture.without_operators():
+            self.assertIs(torch.library.register_fake("torchvision::missing")(function), function)
+            with self.assertRaises(RuntimeError):
+                torch.library.register_fake("elsewhere::missing")(function)
+        with self.assertRaises(RuntimeError):
+            torch.library.register_fake("torchvision::missing")(function)
 
     def test_networks_of_timm_are_exported_whatever_names_stand_before_theirs(self):
         for name, last in (
@@ -155,13 +161,13 @@ class TimmTests(unittest.TestCase):
         torch.manual_seed(42)
         network = timm.create_model("mobilenetv3_small_100", num_classes=8)
         optimizer = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9)
-        average = timm.utils.ModelEmaV3(network, decay=0.5)
+        average = utils.ModelEmaV3(network, decay=0.5)
         network(torch.randn(2, 3, 64, 64)).square().sum().backward()
         optimizer.step()
         average.update(network)
         arguments = argparse.Namespace(model="mobilenetv3_small_100", img_size=64, num_classes=8)
         with tempfile.TemporaryDirectory() as folder:
-            saver = timm.utils.CheckpointSaver(
+            saver = utils.CheckpointSaver(
                 network, optimizer, args=arguments, model_ema=average, checkpoint_dir=folder, recovery_dir=folder
             )
             saver.save_checkpoint(0, metric=0.5)
