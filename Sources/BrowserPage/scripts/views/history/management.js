@@ -40,7 +40,7 @@ export function management(page, rows, state) {
         if (!await confirmAction(t('history.turnOffTitle'), t('history.turnOffText'), t('history.turnOff'))) return;
         await app.history.turnOff();
         page.draw();
-      } }, t('history.turnOff'))));
+      } }, icon('trash'), t('history.turnOff'))));
 }
 
 /**
