@@ -68,7 +68,7 @@ export function mapChecks({ request, trustOf, checked, milliseconds }) {
     const tick = () => {
       const seconds = (performance.now() - started) / 1000;
       bar.value = Math.min(95, 100 * seconds / expected);
-      passed.textContent = t('heatmap.elapsed', { seconds: Math.round(seconds), expected });
+      passed.textContent = t('heatmap.elapsed', { seconds: Math.round(seconds), count: expected });
     };
     const stop = h('button', { type: 'button', class: 'button', onclick: () => app.engine.cancel('map') }, t('common.cancel'));
     replace(box, waitingLine(t('heatmap.checking'), passed), bar, h('div', {}, stop));
