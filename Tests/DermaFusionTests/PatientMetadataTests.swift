@@ -18,7 +18,8 @@ import Testing
 
   @Test(arguments: [
     "", "y", "+", ">", "131", "1600M", "45 parsecs", "4 5", "0x2D", "1e1", "inf", "nan", "<5", "85++", "-1",
-    "\u{0665}",
+    // An age and a sex, or an age in months, weeks or days.
+    "\u{0665}", "45M", "45 m", "7.5m", "+45m", "62W", "45d", "1e2M",
   ])
   func otherTextsAreNoAges(text: String) { #expect(PatientAge.read(text) == nil, "\(text)") }
 

@@ -175,7 +175,10 @@ package enum PatientAge {
     rest = rest.drop { $0 == " " }
     let digits = rest.prefix { $0.isASCII && !$0.isLetter && $0 != " " }
     let unit = String(rest.dropFirst(digits.count)).trimmed.lowercased()
-    guard let number = years(in: digits), let perYear = unitsPerYear[unit] else { return nil }
+    guard let number = years(in: digits), let perYear = unitsPerYear[unit],
+      // `45M` and `45W` may be a man's and a woman's 45 years. Ages of DICOM have three digits.
+      !["m", "w", "d"].contains(unit) || (digits.utf8.count == 3 && digits.utf8.allSatisfy { 48...57 ~= $0 })
+    else { return nil }
     let age = number / perYear
     return accepted.contains(age) ? age : nil
   }
