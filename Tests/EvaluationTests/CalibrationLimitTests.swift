@@ -128,10 +128,17 @@ import Testing
     let distance = try #require(method.fitted([.distance], to: images).limits)
     #expect(distance.thresholds == present.limits?.thresholds && distance.coverage == 0.8)
     #expect(distance.coverageByClass == present.limits?.coverageByClass)
-    // New probabilities: the old promise holds only for classes that could be judged.
+    // New probabilities below old thresholds: what the images show takes the place of the old promise.
     let probabilities = try #require(method.fitted([.probabilities], to: images).limits)
     #expect(probabilities.thresholds == present.limits?.thresholds)
-    #expect(probabilities.coverageByClass == [nil, nil, nil, nil, 0.8, 0.8, nil])
+    let fitted = method.fitted([.probabilities], to: images)
+    let shares = [4, 5].map { label in
+      let own = images.filter { $0.label.index == label }
+      let held = own.count { fitted.evaluated($0).abstention.conformalSet!.classes.contains($0.label) }
+      return (Double(held) / Double(own.count) * 1e4).rounded() / 1e4
+    }
+    #expect(shares[0] != shares[1] && !shares.contains(0.8), "\(shares)")
+    #expect(probabilities.coverageByClass == [nil, nil, nil, nil, shares[0], shares[1], nil])
     #expect(probabilities.distance == 9 && probabilities.outerTenth == nil)
   }
 

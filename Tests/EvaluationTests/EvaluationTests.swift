@@ -201,14 +201,16 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
   }
 
   @Test func evaluationCountsWhatWasAnsweredAndWhatTheSetsHold() {
-    func image(_ label: LesionLabel, _ set: [LesionLabel], _ reasons: [AbstentionReason] = [])
+    func image(
+      _ label: LesionLabel, _ set: [LesionLabel], _ reasons: [AbstentionReason] = [], stated: Double? = 0.9
+    )
       -> EvaluatedImage
     {
       EvaluatedImage(
         lesion: "l", label: label, probabilities: ClassScores([0, 0, 0, 0, 0, 1, 0]), metadata: .unknown,
         source: "s",
         abstention: Abstention(
-          reasons: reasons, conformalSet: Abstention.ConformalSet(classes: set, coverage: 0.9)))
+          reasons: reasons, conformalSet: Abstention.ConformalSet(classes: set, coverage: stated)))
     }
     let values = EvaluationSet([
       image(.nv, [.nv]), image(.mel, [.nv, .mel, .bkl]), image(.bcc, [.nv, .mel], [.blurred]),
@@ -217,6 +219,8 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     #expect(values[.abstainedShare] == 0.25)
     #expect(values[.answeredBalancedAccuracy] == 0.5)
     #expect(values[.statedCoverage] == 0.9)
+    let mixed = [0.75, nil, 1].map { image(.nv, [.nv], stated: $0) }
+    #expect(EvaluationSet(mixed).values(of: [.statedCoverage])[.statedCoverage] == 0.875)
     #expect(values[.coverage] == 0.75)
     #expect(values[.meanSetSize] == 2)
     let alone = EvaluatedImage(

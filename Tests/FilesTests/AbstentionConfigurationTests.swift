@@ -90,15 +90,13 @@ import Testing
       .conformal.coverageByClass
     }
     #expect(try parse(Self.abstention)?.conformal.coverageByClass == [Double?](repeating: 0.9, count: 7))
-    #expect(try shares(#""df":null,"mel":0.5,"#) == [1, 0.9, 0.9, nil, 0.5, 0.9, 0.9])
+    #expect(try shares(#""df":null,"mel":0,"#) == [1, 0.9, 0.9, nil, 0, 0.9, 0.9])
     let key = "abstention.conformal.conformalCoverageByClass"
     #expect(throws: DermaFusionError.missingKey("\(key).mel")) { try shares(#""df":null,"#) }
     #expect(throws: DermaFusionError.unknownKey("\(key).naevus")) {
       try shares(#""df":null,"mel":0.5,"naevus":0.9,"#)
     }
-    #expect(
-      throws: DermaFusionError.outOfRange(key: "\(key).mel", value: "90", rule: "above 0 and at most 1")
-    ) {
+    #expect(throws: DermaFusionError.outOfRange(key: "\(key).mel", value: "90", rule: "in 0...1")) {
       try shares(#""df":null,"mel":90,"#)
     }
   }

@@ -119,9 +119,12 @@ extension ModelCalibration {
         thresholds: fitsSets
           ? zip(units.thresholds(of: images.map { fit.probabilities(of: $0) }), limits.thresholds)
             .map { $0.map { ($0 * 1e6).rounded(.down) / 1e6 } ?? $1 } : limits.thresholds,
-        coverageByClass: fitsSets || changesProbabilities
-          ? zip(units.areEnough, limits.coverageByClass).map { $0 ? fitsSets ? Self.coverage : $1 : nil }
-          : limits.coverageByClass,
+        // Thresholds that stay cut other probabilities than those that they were read off.
+        coverageByClass: fitsSets
+          ? units.areEnough.map { $0 ? Self.coverage : nil }
+          : changesProbabilities
+            ? units.coverage(of: images.map { fit.probabilities(of: $0) }, from: limits.thresholds)
+            : limits.coverageByClass,
         distance: distances.isEmpty ? limits.distance : Self.distance(distances, allBut: Self.falseAlarms),
         outerTenth: distances.isEmpty
           ? limits.outerTenth : Self.distance(distances, allBut: Self.outerShare))
@@ -187,6 +190,21 @@ package struct ClassUnits {
 
   /// True for each class of at least ``leastCount`` units.
   package var areEnough: [Bool] { counts.map { $0 >= Self.leastCount } }
+
+  /// Per class, the share of its own images whose set holds it, each unit counted once, with four digits; nil where too few are
+  /// known.
+  ///
+  /// - Parameters:
+  ///   - probabilities: `[images][classes]`
+  ///   - thresholds: the probability from which each class is in the set.
+  func coverage(of probabilities: [[Double]], from thresholds: [Double]) -> [Double?] {
+    var held = [Double](repeating: 0, count: counts.count)
+    for (label, (weight, values)) in zip(labels, zip(weights, probabilities))
+    where values[label] >= thresholds[label] || values[label] == values.max() { held[label] += weight }
+    return counts.indices.map {
+      areEnough[$0] ? (held[$0] / Double(counts[$0]) * 1e4).rounded() / 1e4 : nil
+    }
+  }
 
   /// Per class, the probability that its own images reach with ``ModelCalibration/coverage``, each unit counted once; nil where
   /// too few are known. With one image a unit the definition is `conformal_thresholds` of

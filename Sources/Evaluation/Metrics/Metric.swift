@@ -273,7 +273,9 @@ extension Metric {
 
   /// The share of images whose class should be in their set; undefined, as the next two, for a model that makes no sets.
   package static let statedCoverage = Metric("statedCoverage", "Stated coverage of the sets") { tally in
-    tally.set.images.lazy.compactMap { $0.abstention.conformalSet?.coverage }.first
+    let stated = tally.set.images.compactMap { $0.abstention.conformalSet?.coverage }
+    // As the classes' own shares, which may differ; exact where they do not.
+    return stated.first.map { first in first + (Tally.mean(stated.map { $0 - first }) ?? 0) }
   }
 
   /// The share of images whose class is in their set, also of those from which the model abstained.

@@ -263,7 +263,8 @@ extension ModelConfiguration.Abstention {
   ) throws(DermaFusionError) -> [Double?]? {
     guard conformal.hasValue(Conformal.coverageByClassKey) else { return nil }
     var shares = try conformal.object(Conformal.coverageByClassKey)
-    let values = try classes.map { (id) throws(DermaFusionError) in try shares.numberOrNull(id, .upToOne) }
+    let values = try classes.map { (id) throws(DermaFusionError) in try shares.numberOrNull(id, .probability)
+    }
     try shares.requireNoOtherKeys()
     return values
   }
