@@ -195,7 +195,7 @@ import Testing
     try #require(lines.count == 7, "\(result.errors)")
     #expect(lines[0].hasPrefix("Error: \(labels): line 2: column 'dx': the value 'NVX' is invalid."))
     #expect(lines[6] == "Note: in \(labels), 1 row has no image and is left out.")
-    #expect(lines[5] == "Error: \(labels): 2 more rows have a cell that cannot be understood")
+    #expect(lines[5] == "Error: \(labels): 2 more rows cannot be used")
     let json = try object(result)
     #expect(json["n"] as? Int == 2 && json["listed"] as? Int == 9)
   }

@@ -105,6 +105,36 @@ import Testing
       "\(result.errors)")
   }
 
+  /// Lesions that are numbered anew for each patient have the same names.
+  @Test func aLesionOfSeveralPeopleGetsNoAnswer() throws {
+    let (images, _) = writeImages()
+    let table = folder.write(
+      "image_id,lesion_id,patient_id,sex,dx\na,1,P1,,nv\nb,1,P2,,nv\nc,2,,f,mel\nd,2,,?,mel\ne,3,P1,f,nv\n",
+      to: "p.csv")
+    let words = ["classify"] + images + ["--metadata", table, "--format", "json"]
+    let result = runTool(words: words + ["--by", "lesion"])
+    #expect(result.status == .failure)
+    #expect(try objects(result).map { $0["lesion"] } == [.string("2"), .string("3")])
+    for image in images.prefix(2) {
+      let line = "Error: \(image): \(table): the rows of the lesion '1' differ in the patient: 'P1', 'P2'."
+      #expect(result.errors.contains(line), "\(result.errors)")
+    }
+    #expect(runTool(words: words).status == .success)
+
+    let evaluation = ["evaluate", "--labels", table, "--images", folder.path, "--format", "json"]
+    let refused = runTool(words: evaluation + ["--by", "lesion"])
+    #expect(refused.status == .failure)
+    #expect(refused.errors.split(separator: "the rows of the lesion '1'").count == 2)
+    #expect(try objects(refused).first?["n"] == .integer(2))
+    #expect(try objects(runTool(words: evaluation)).first?["n"] == .integer(5))
+
+    _ = folder.write(
+      "image_id,lesion_id,sex\na,1,male\nb,1,w\nc,2,m\nd,2,\ne,2,unknown\n", to: "p.csv")
+    let sexes = runTool(words: words + ["--by", "lesion"])
+    #expect(sexes.errors.contains("the rows of the lesion '1' differ in the sex: 'male', 'female'."))
+    #expect(try objects(sexes).map { $0["lesion"] } == [.string("2")])
+  }
+
   @Test func wrongUse() {
     let (images, table) = writeImages()
     let bare = folder.write("image_id,age\na,50\n", to: "bare.csv")

@@ -118,9 +118,11 @@ enum EvaluateCommand: Command {
     let classifier = try session.classifier(folder, arguments)
     try classifier.requireOneLabel(folder: folder, Self.self)
     let index = try ImageIndex(folders: arguments.values(of: CommandOption<String>.imageFolders))
-    let list = try TestList(
+    var list = try TestList(
       table, path: labelsPath, labels: classifier.labels, images: index.sources,
       groups: arguments.value(of: group), reading: MetadataOptions.reading(arguments))
+    let unit = arguments.value(of: AnswerUnit.option)
+    if unit == .lesion { list.refuseMixedLesions() }
     var overlap = try TrainingOverlap(list, model: folder, members: classifier.members.map(\.folder))
     if !arguments[Flag.allowTrainingLesions] { try overlap.refuseTrained(labels: labelsPath) }
     if let plotsFolder = arguments[plots] { try FileBytes.makeFolder(plotsFolder) }
@@ -138,7 +140,6 @@ enum EvaluateCommand: Command {
     run.sight = try ModelSight(ofModel: folder)
     try run.evaluate(list)
     overlap.add(run.photographs)
-    let unit = arguments.value(of: AnswerUnit.option)
     if unit == .lesion { run.combineLesions() }
     guard !run.images.isEmpty else {
       terminal.report("\(labelsPath): none of its \(list.entries.count) images could be evaluated")

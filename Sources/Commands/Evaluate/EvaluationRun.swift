@@ -87,7 +87,7 @@ struct EvaluationRun {
     let shown = list.failedRows.prefix(TestList.namedCount)
     for row in shown { runner.fail("\(row.error)") }
     let rest = list.failureCount - shown.count
-    if rest > 0 { runner.fail("\(list.path): \(rest) more rows have a cell that cannot be understood") }
+    if rest > 0 { runner.fail("\(list.path): \(rest) more rows cannot be used") }
   }
 
   private func noteLeftOut(_ list: TestList) {

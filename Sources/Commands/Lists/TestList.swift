@@ -45,6 +45,7 @@ struct TestList: Sendable {
   /// table: those of all images that are there, and the first of the others.
   private(set) var failedRows: [(row: Int, error: DermaFusionError)] = []
   private(set) var failureCount = 0
+  private let mixedLesions: MixedLesions
   /// Notes on the table's text.
   let textNotes: [Sentence]
   /// ``textNotes``, the columns that are missing, and the words for sites that are not known. A challenge's ground truth
@@ -71,12 +72,13 @@ struct TestList: Sendable {
   ) throws(DermaFusionError) {
     let table = try CSVTable(ofImages: bytes, path: path)
     var reader = try LabelColumns(table, labels: labels)
-    let columns = try EntryColumns(table, groups: groups, reading: reading)
+    var columns = try EntryColumns(table, groups: groups, reading: reading)
     let names = columns.patients.names
     let frameRows = FrameRows(names, images)
     matches = RowAssignment(
       images: images.map { frameRows.listed($0) }, rows: names, folder: FileBytes.currentFolder)
     try matches.requireRow()
+    columns.patients.take(matches)
     let frames = Self.frames(images, matches)
     var rows: [ChanceUnit.Row] = []
     var (diagnoses, others) = (LesionDiagnoses(), OtherDiagnoses())
@@ -121,6 +123,7 @@ struct TestList: Sendable {
     }
     let units = ChanceUnits(rows)
     for (place, unit) in units.ofEach.enumerated() { entries[place].unit = unit }
+    mixedLesions = MixedLesions(zip(rows, entries).map { ($0, $1.metadata.sex) }, of: table)
     self.path = path
     textNotes =
       table.notes
@@ -138,6 +141,19 @@ struct TestList: Sendable {
 }
 
 extension TestList {
+  /// Makes a failure of each lesion whose rows cannot be of one person, for a command that answers by lesion.
+  mutating func refuseMixedLesions() {
+    var seen: Set<[UInt8]> = []
+    let refused = entries.compactMap { entry in
+      mixedLesions.error(of: entry.lesion).flatMap { error in
+        seen.insert(entry.lesion.imageKey).inserted ? (row: entry.row, error: error) : nil
+      }
+    }
+    entries.removeAll { seen.contains($0.lesion.imageKey) }
+    failureCount += refused.count
+    failedRows = (failedRows + refused).sorted { $0.row < $1.row }
+  }
+
   /// The places of the frames of each row that is the row of a file of several.
   private static func frames(_ images: [ImageSource], _ matches: RowAssignment) -> [Int: [Int]] {
     var frames: [Int: [Int]] = [:]
@@ -177,7 +193,7 @@ extension TestList {
 /// The columns of a row beside its label.
 private struct EntryColumns {
   let table: CSVTable
-  let patients: PatientColumns
+  var patients: PatientColumns
   private let lesion: CSVTable.Column?
   private let patient: CSVTable.Column?
   private let weights: (score: CSVTable.Column?, validation: CSVTable.Column?)
@@ -187,7 +203,7 @@ private struct EntryColumns {
   init(_ table: CSVTable, groups: [String], reading: PatientReading) throws(DermaFusionError) {
     self.table = table
     lesion = try table.column(among: ["lesion_id"])
-    patient = try table.column(among: ["patient_id", "patient"])
+    patient = try table.column(among: PatientColumns.patientNames)
     weights = (
       try table.column(among: [TestList.weightColumn]), try table.column(among: [TestList.validationColumn])
     )

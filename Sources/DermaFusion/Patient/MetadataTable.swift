@@ -52,22 +52,35 @@ package struct MetadataTable: Sendable {
   ) throws(DermaFusionError) -> Rows {
     let matches = RowAssignment(images: images, rows: columns.names, folder: folder)
     try matches.requireRow()
+    var columns = columns
+    columns.take(matches)
     return Rows(
-      table, columns, images, matches, lesions: needsLesions ? try lesions(matches) : [])
+      table, columns, images, matches, lesions: needsLesions ? try lesions(matches, columns) : nil)
   }
 
-  /// The name of each image's lesion; nil where its row names none.
-  private func lesions(_ matches: RowAssignment) throws(DermaFusionError) -> [String?] {
+  /// The name of each image's lesion, nil where its row names none, and those that get no answer.
+  private func lesions(
+    _ matches: RowAssignment, _ columns: PatientColumns
+  ) throws(DermaFusionError) -> (names: [String?], mixed: MixedLesions) {
     guard let column = try table.column(among: ["lesion_id"]) else { throw table.missing("lesion_id") }
-    var lesions: [String?] = []
+    let patient = try table.column(among: PatientColumns.patientNames)
+    var names: [String?] = []
+    var rows: [(row: ChanceUnit.Row, sex: Sex?)] = []
     for outcome in matches.outcomes {
-      if case .row(let row) = outcome, table.rows[row].known(column) != nil {
-        lesions.append(try table.name(column, of: table.rows[row]))
-      } else {
-        lesions.append(nil)
+      guard case .row(let place) = outcome, table.rows[place].known(column) != nil else {
+        names.append(nil)
+        continue
       }
+      let row = table.rows[place]
+      let name = try table.name(column, of: row)
+      names.append(name)
+      rows.append(
+        (
+          ChanceUnit.Row(image: "", lesion: name, patient: patient.flatMap(row.known)),
+          (try? columns.entry(of: row))?.sex
+        ))
     }
-    return lesions
+    return (names, MixedLesions(rows, of: table))
   }
 
   /// The rows of some images; it does not keep the table.
@@ -85,12 +98,15 @@ package struct MetadataTable: Sendable {
 
     fileprivate init(
       _ table: CSVTable, _ columns: PatientColumns, _ images: [ListedImage], _ matches: RowAssignment,
-      lesions: [String?]
+      lesions: (names: [String?], mixed: MixedLesions)?
     ) {
-      self.lesions = lesions
-      entries = matches.outcomes.map { outcome -> Result<Entry, DermaFusionError>? in
+      self.lesions = lesions?.names ?? []
+      entries = matches.outcomes.enumerated().map { place, outcome -> Result<Entry, DermaFusionError>? in
         switch outcome {
         case .row(let row):
+          if let lesions, let name = lesions.names[place], let error = lesions.mixed.error(of: name) {
+            return .failure(error)
+          }
           return Result { () throws(DermaFusionError) in try columns.entry(of: table.rows[row]) }
         case .none: return nil
         case .refused(let reason):

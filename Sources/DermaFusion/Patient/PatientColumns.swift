@@ -22,6 +22,8 @@ package struct PatientColumns: Sendable {
     "image_id", "isic_id", "image", "image_name", "imagename", "image name", "file_name", "filename", "file",
     "filepath", "path", "img_id",
   ]
+  /// Those of the patient's name in a table with a row for each image.
+  package static let patientNames = ["patient_id", "patient"]
   private static let ageNames = ["age", "age_approx", "age_years", "age (years)"]
   private static let sexNames = ["sex", "gender"]
   private static let siteNames =
@@ -48,7 +50,7 @@ package struct PatientColumns: Sendable {
   private let sites: [CSVTable.Column]
   package let missing: Missing
   /// The number of rows without an image.
-  private let namelessCount: Int
+  private var namelessCount: Int
   /// The patients' details from rows without an image; nil if they do not count.
   private var patients: PatientRows?
 
@@ -111,8 +113,17 @@ package struct PatientColumns: Sendable {
     guard let column = try patientColumn() else {
       throw table.failure("the table has no column patient_id or record_id, by which rows could be joined")
     }
-    var patients = PatientRows(column)
-    for place in table.rows.indices where names.isNothing(place) {
+    patients = PatientRows(column)
+  }
+
+  /// Takes notice of which rows are images': reads the rows without an image of these images' patients, if they count.
+  package mutating func take(_ matches: RowAssignment) {
+    let found = Set(matches.outcomes.compactMap { if case .row(let place) = $0 { place } else { nil } })
+    // An image may have the name `NA`.
+    namelessCount -= found.count { names.isNothing($0) }
+    guard var patients else { return }
+    for place in found { patients.ask(of: table.rows[place]) }
+    for place in names.indices where names.isNothing(place) && !found.contains(place) {
       patients.add(table.rows[place]) { row throws(DermaFusionError) in try cells(of: row) }
     }
     self.patients = patients
@@ -122,7 +133,7 @@ package struct PatientColumns: Sendable {
     try table.column(among: ["patient_id", "record_id"])
   }
 
-  /// The entry of a row's image.
+  /// The entry of a row's image, one of those of ``take(_:)``.
   package func entry(of row: CSVTable.Row) throws(DermaFusionError) -> MetadataTable.Entry {
     let entry = try cells(of: row)
     return try patients.map { patients throws(DermaFusionError) in

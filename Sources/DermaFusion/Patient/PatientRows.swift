@@ -30,11 +30,16 @@ struct PatientRows: Sendable {
 
   init(_ column: CSVTable.Column) { self.column = column }
 
+  /// Asks for the patient of an image's row: a table may have millions of others.
+  mutating func ask(of row: CSVTable.Row) {
+    if let name = row.known(column) { patients[name.imageKey] = Patient() }
+  }
+
+  /// Takes a row without an image, if its patient was asked for.
   mutating func add(
     _ row: CSVTable.Row, cells: (CSVTable.Row) throws(DermaFusionError) -> MetadataTable.Entry
   ) {
-    guard let name = row.known(column) else { return }
-    var patient = patients[name.imageKey] ?? Patient()
+    guard let name = row.known(column), var patient = patients[name.imageKey] else { return }
     do throws(DermaFusionError) {
       let (entry, line) = (try cells(row), row.line)
       patient.age.take(entry.ageInYears, line: line)
