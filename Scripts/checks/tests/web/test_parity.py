@@ -151,7 +151,8 @@ def test_a_transform_of_timm_gives_the_command_lines_answer(browser, tmp_path):
     build_page(tmp_path, model, "--output", tmp_path / "page.html")
     path = FIXTURES / "checks.png"
     expected = json.loads(run_program("classify", str(path), "--format", "json", model=model))
-    run_program("gradcam", str(path), "--raw", str(tmp_path / "map.npy"), model=model)
+    raw = tmp_path / "map.npy"
+    run_program("gradcam", str(path), "--raw", str(raw), "--output", str(tmp_path / "map.png"), model=model)
     opened = Visit(browser, file=tmp_path / "page.html")
     try:
         result = opened.page.evaluate(CLASSIFY, [path.name, base64_of(path), {}])["result"]
@@ -165,7 +166,7 @@ def test_a_transform_of_timm_gives_the_command_lines_answer(browser, tmp_path):
     for name, value in expected["logits"].items():
         assert abs(result["logits"][name] - value) <= TOLERANCE, f"{name}: {result['logits']} and {expected['logits']}"
     stretched, placed = (np.reshape(values, (width, width)) for width, values in maps.values())
-    assert np.abs(stretched - np.load(tmp_path / "map.npy")).max() <= TOLERANCE
+    assert np.abs(stretched - np.load(raw)).max() <= TOLERANCE
     border = placed.copy()
     border[8:56, 8:56] = 0
     assert placed.max() > 0 and border.max() == 0, "the map reaches beyond what the network saw"
