@@ -197,15 +197,6 @@ import Testing
       try MetadataTable(
         Array("image,age\na,5\n".utf8), path: "p.csv", reading: PatientReading(joinsPatients: true))
     }
-    // A file may have such a name.
-    let named = try table("image,age\nNA,5\nnull,6\n").rows(of: [ListedImage("NA.png")])
-    #expect(try named.entry(ofImage: "NA.png")?.ageInYears == 5)
-    #expect(named.notes.contains { $0.description == "in p.csv, 1 row has no image and is left out." })
-    let patient = "image,patient_id,age,sex\nNA,7,5,\n,7,,w\n"
-    let own = try MetadataTable(
-      Array(patient.utf8), path: "p.csv", reading: PatientReading(joinsPatients: true)
-    ).rows(of: [ListedImage("NA.png")])
-    #expect(try own.entry(ofImage: "NA.png") == .init(ageInYears: 5, sex: .female, site: nil))
   }
 
   /// A spreadsheet keeps fifteen digits of long numbers.

@@ -5,6 +5,19 @@ import Testing
 @testable import DermaFusion
 
 @Suite struct RowAssignmentTests {
+  /// A file may have the name by which tables say that there is no value.
+  @Test(arguments: [false, true]) func aRowOfAFileNamedNAIsThatImages(joinsPatients: Bool) throws {
+    let text = "image,patient_id,age,sex\nNA,7,5,\nnull,7,,w\n"
+    let rows = try MetadataTable(
+      Array(text.utf8), path: "p.csv", reading: PatientReading(joinsPatients: joinsPatients)
+    ).rows(of: [ListedImage("NA.png")])
+    let sex: Sex? = joinsPatients ? .female : nil
+    #expect(try rows.entry(ofImage: "NA.png") == .init(ageInYears: 5, sex: sex, site: nil))
+    let notes = rows.notes.map(\.description).filter { $0.contains("left out") }
+    let note = "in p.csv, 1 row has no image and is left out. --join-patient"
+    #expect(joinsPatients ? notes.isEmpty : notes.count == 1 && notes[0].hasPrefix(note), "\(notes)")
+  }
+
   /// The names in a table of one column.
   static func names(_ rows: [String]) -> TableNames {
     let text = "name,x\n" + rows.map { CSVCell.quoted($0) + ",1\n" }.joined()

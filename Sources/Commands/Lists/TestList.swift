@@ -77,8 +77,7 @@ struct TestList: Sendable {
     let frameRows = FrameRows(names, images)
     matches = RowAssignment(
       images: images.map { frameRows.listed($0) }, rows: names, folder: FileBytes.currentFolder)
-    try matches.requireRow()
-    columns.patients.take(matches)
+    try columns.patients.take(matches)
     let frames = Self.frames(images, matches)
     var rows: [ChanceUnit.Row] = []
     var (diagnoses, others) = (LesionDiagnoses(), OtherDiagnoses())
@@ -103,8 +102,7 @@ struct TestList: Sendable {
           continue
         }
         guard let image else {
-          missing.count += 1
-          if missing.count <= Self.namedCount { missing.first.append((names[place], row.line)) }
+          Self.add(names[place], line: row.line, to: &missing)
           continue
         }
         let entry = try columns.entry(
@@ -141,6 +139,13 @@ struct TestList: Sendable {
 }
 
 extension TestList {
+  private static func add(
+    _ image: String, line: Int, to missing: inout (count: Int, first: [(image: String, line: Int)])
+  ) {
+    missing.count += 1
+    if missing.count <= namedCount { missing.first.append((image, line)) }
+  }
+
   /// Makes a failure of each lesion whose rows cannot be of one person, for a command that answers by lesion.
   mutating func refuseMixedLesions() {
     var seen: Set<[UInt8]> = []

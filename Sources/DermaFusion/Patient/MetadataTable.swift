@@ -51,9 +51,8 @@ package struct MetadataTable: Sendable {
     of images: [ListedImage], in folder: String? = nil, needsLesions: Bool = false
   ) throws(DermaFusionError) -> Rows {
     let matches = RowAssignment(images: images, rows: columns.names, folder: folder)
-    try matches.requireRow()
     var columns = columns
-    columns.take(matches)
+    try columns.take(matches)
     return Rows(
       table, columns, images, matches, lesions: needsLesions ? try lesions(matches, columns) : nil)
   }

@@ -117,7 +117,10 @@ package struct PatientColumns: Sendable {
   }
 
   /// Takes notice of which rows are images': reads the rows without an image of these images' patients, if they count.
-  package mutating func take(_ matches: RowAssignment) {
+  ///
+  /// - Throws: if there are images, and no row is one of theirs.
+  package mutating func take(_ matches: RowAssignment) throws(DermaFusionError) {
+    try matches.requireRow()
     let found = Set(matches.outcomes.compactMap { if case .row(let place) = $0 { place } else { nil } })
     // An image may have the name `NA`.
     namelessCount -= found.count { names.isNothing($0) }
