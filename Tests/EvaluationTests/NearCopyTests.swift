@@ -85,6 +85,33 @@ import Testing
     }
   }
 
+  /// Photographs of one camera, with the same dark frame, the same round field, or the same ruler.
+  @Test(arguments: ["frame", "field", "ruler"])
+  func aFrameThatPhotographsShareMakesNoCopiesOfThem(kind: String) throws {
+    let framed = Self.originals.map { image in
+      PixelImage(
+        width: image.width, height: image.height,
+        pixels: image.pixels.enumerated().map { place, value in
+          let (x, y) = (place / 3 % image.width, place / 3 / image.width)
+          let (right, below) = (x - image.width / 2, y - image.height / 2)
+          let edge = min(x, image.width - 1 - x, y, image.height - 1 - y)
+          return switch kind {
+          case "frame": edge < 17 ? 0 : value
+          case "field": right * right + below * below > 80 * 80 ? 0 : value
+          default: y < image.height - 24 ? value : x % 6 == 0 ? 0 : 255
+          }
+        })
+    }
+    let copy = try ImageDecoder.decode(
+      JPEGEncoder.encode(framed[5].resized(width: 150, height: 112), quality: 60))
+    let pairs = NearCopies.pairs(
+      among: pictures(framed + [copy]), withOneOfFirst: .max, threadCount: 2
+    ) {}
+    #expect(pairs.map { [$0.first, $0.second] } == [[5, 8]], "\(pairs)")
+    let index = FingerprintIndex(pictures(framed).map(\.fingerprint))
+    #expect(index.matches(of: ComparedPicture(copy, content: "")).map(\.place) == [5])
+  }
+
   @Test func onlyPairsWithOneOfTheFirstAreLookedFor() {
     let images = [
       Self.originals[0], Self.originals[1], Self.originals[1].mirrored, Self.originals[0].mirrored,

@@ -99,7 +99,7 @@ package struct FingerprintIndex: Sendable {
       let contrasts = probes.sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
       return (
         frame: frame, word: Fingerprint.word(contrasts.values),
-        weights: Weights(contrasts.values, mean: contrasts.mean)
+        weights: Weights(contrasts.values, limit: contrasts.usual)
       )
     }
     // The turns in which a fingerprint's coarse bits fit somewhere.
@@ -219,14 +219,14 @@ extension Cutout {
   }
 }
 
-/// The weight of each contrast's sign: its size, up to the mean of all.
+/// The weight of each contrast's sign: its size, up to a limit.
 private struct Weights {
   let values: [Float]
   private let sum: Float
   private let total: Float
 
-  init(_ contrasts: [Float], mean: Float) {
-    values = contrasts.map { min(max($0, -mean), mean) }
+  init(_ contrasts: [Float], limit: Float) {
+    values = contrasts.map { min(max($0, -limit), limit) }
     sum = values.reduce(0, +)
     total = values.reduce(0) { $0 + abs($1) }
   }
@@ -302,7 +302,7 @@ private struct FineProbe {
     let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame)
     bits = FineBits(
       words: Fingerprint.fineWords(contrasts.values), mask: Fingerprint.words(contrasts.isInside) { $0 })
-    weights = Weights(Fingerprint.places.map { contrasts.values[$0] }, mean: contrasts.mean)
+    weights = Weights(Fingerprint.places.map { contrasts.values[$0] }, limit: contrasts.usual)
   }
 
   /// The bits that agree with a fingerprint as these do with the turned one.

@@ -14,14 +14,19 @@ package struct ComparedPicture: Sendable {
     self.content = content
   }
 
-  /// The correlation of the contrasts of a part of this picture with those of another one: 1 for a perfect copy.
+  /// The correlation of the contrasts of a part of this picture with those of another one: 1 for a perfect copy. A contrast
+  /// counts up to three times the usual one, as the edge of a frame is the same in photographs of one camera.
   func correlation(with other: ComparedPicture, _ match: FingerprintIndex.Match) -> Double {
     let grid = Fingerprint.grid
     let own = ThumbnailSums(thumbnail).contrasts(grid: grid, in: match.frame)
     let others = ThumbnailSums(other.thumbnail).contrasts(grid: grid, in: .whole)
+    let (ownLimit, othersLimit) = (3 * own.usual, 3 * others.usual)
+    func limited(_ value: Float, _ limit: Float) -> Double { Double(min(max(value, -limit), limit)) }
     var (product, square, otherSquare) = (0.0, 0.0, 0.0)
     for (place, source) in Turn.places(grid: grid)[match.turn].enumerated() where own.isInside[place] {
-      let (first, second) = (Double(own.values[place]), Double(others.values[source]))
+      let (first, second) = (
+        limited(own.values[place], ownLimit), limited(others.values[source], othersLimit)
+      )
       product += first * second
       square += first * first
       otherSquare += second * second

@@ -43,6 +43,15 @@ struct Contrasts {
   var isInside: [Bool]
   /// Mean size of the values inside.
   var mean: Float = 0
+
+  /// The mean size in a picture without an edge that stands out, for which the median is taken: a dark frame or a ruler makes a
+  /// few cells so strong that nothing else would count.
+  var usual: Float {
+    var sizes: [Float] = []
+    for (value, isInside) in zip(values, isInside) where isInside { sizes.append(abs(value)) }
+    sizes.sort()
+    return sizes.isEmpty ? 0 : 1.2 * sizes[sizes.count / 2]
+  }
 }
 
 /// Sums over a thumbnail, by which the mean of any rectangle is four reads.
