@@ -175,6 +175,29 @@ def in_parts(weights: bytes) -> str:
     )
 
 
+def patch(old: bytes, new: bytes) -> list[list[int] | str]:
+    """The parts of `new` in order: [start, count] for bytes of `old`, and in base64 those that it lacks."""
+    size = 24
+    places = {old[at : at + size]: at for at in reversed(range(len(old) - size))}
+    parts: list[list[int] | str] = []
+    at = lacking = 0
+    while at < len(new):
+        start = places.get(new[at : at + size])
+        if start is None:
+            at += 1
+            continue
+        if lacking < at:
+            parts.append(base64.b64encode(new[lacking:at]).decode())
+        count = size
+        while new[at + count : at + count + 1] == old[start + count : start + count + 1] != b"":
+            count += 1
+        parts.append([start, count])
+        at = lacking = at + count
+    if lacking < at:
+        parts.append(base64.b64encode(new[lacking:]).decode())
+    return parts
+
+
 def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -> str:
     """The file's text, with 64 zeros where its own hash belongs.
 
@@ -184,6 +207,10 @@ def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -
         SOURCES / "styles" / "page.css"
     )
     script = inline_script(bundled(SOURCES / "scripts" / "main.js", "iife"))
+    module = engine.read_bytes()
+    # Its products of 8 bits are of other instructions, so a network in floats has no use for it.
+    is_int8 = json.loads((model / "config.json").read_text()).get("precision") == "int8"
+    relaxed = engine.with_suffix(".relaxed.wasm").read_bytes() if is_int8 else b""
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -217,7 +244,8 @@ def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -
         "SCRIPT": script,
         "WORKER": inline_script(bundled(worker_entry, "iife")),
         "CONFIGURATION": base64.b64encode((model / "config.json").read_bytes()).decode(),
-        "ENGINE": base64.b64encode(gzip.compress(engine.read_bytes(), mtime=0)).decode(),
+        "ENGINE": base64.b64encode(gzip.compress(module, mtime=0)).decode(),
+        "RELAXED": data_block(patch(module, relaxed)),
         "WEIGHTS": in_parts(weights),
     }
     return re.sub(r"@@([A-Z]+)@@", lambda match: values[match.group(1)], (SOURCES / "index.html").read_text())

@@ -96,8 +96,9 @@ static inline bool caller_is_built_for_avx512vnni(void) {
 #endif
 }
 
+// On ARM, or in WebAssembly.
 static inline bool caller_is_built_for_dotprod(void) {
-#if defined(__ARM_FEATURE_DOTPROD)
+#if defined(__ARM_FEATURE_DOTPROD) || defined(__wasm_relaxed_simd__)
   return true;
 #else
   return false;

@@ -10,6 +10,8 @@ package enum InstructionSet: String, Sendable, CaseIterable {
   case avx512vnni
   /// On ARM, NEON and the products of 8-bit integers of ARMv8.2.
   case dotprod
+  /// In WebAssembly, 128-bit vectors and the products of 8-bit integers of relaxed SIMD.
+  case relaxedsimd
 }
 
 /// The hot loops of one instruction set. A kernel never allocates, never starts a thread and never validates.

@@ -40,6 +40,8 @@ package enum KernelChoice {
       [.baseline, .avx2, .avx512, .avx512vnni]
     #elseif arch(arm64)
       [.baseline, .dotprod]
+    #elseif arch(wasm32)
+      [.baseline, .relaxedsimd]
     #else
       [.baseline]
     #endif
@@ -71,6 +73,8 @@ package enum KernelChoice {
     case .avx512: cpu_runs_avx512() && cpu_runs_avx2_fma()
     case .avx512vnni: cpu_runs_avx512vnni() && cpu_runs_avx2_fma()
     case .dotprod: cpu_runs_dotprod()
+    // The module holds these instructions only if its host runs them.
+    case .relaxedsimd: isBuilt(instructionSet)
     }
   }
 
@@ -82,8 +86,8 @@ package enum KernelChoice {
       case .avx512: KernelsAVX512.isBuiltForInstructionSet()
       case .avx512vnni:
         KernelsAVX512.isBuiltForInstructionSet() && KernelsDotProduct.isBuiltForInstructionSet()
-    #elseif arch(arm64)
-      case .dotprod: KernelsDotProduct.isBuiltForInstructionSet()
+    #elseif arch(arm64) || arch(wasm32)
+      case .dotprod, .relaxedsimd: KernelsDotProduct.isBuiltForInstructionSet()
     #endif
     default: false
     }
@@ -94,7 +98,7 @@ package enum KernelChoice {
       float32: product(.float32, set)!, int8: product(.int8, set)!, bfloat16: product(.bfloat16, set))
     let isBuilt = isBuilt(set)
     switch set {
-    case .baseline, .dotprod:
+    case .baseline, .dotprod, .relaxedsimd:
       return KernelsBaseline.makeKernelSet(set, isBuilt: isBuilt, products: products)
     #if arch(x86_64)
       case .avx2: return KernelsAVX2.makeKernelSet(set, isBuilt: isBuilt, products: products)
@@ -119,9 +123,9 @@ package enum KernelChoice {
       case (.int8, .avx512): KernelsAVX512.int8Product()
       case (.int8, .avx512vnni): KernelsDotProduct.int8Product()
       case (.bfloat16, .avx512vnni) where cpu_runs_avx512bf16(): KernelsDotProduct.bfloat16Product()
-    #elseif arch(arm64)
-      case (.float32, .dotprod): KernelsBaseline.float32Product()
-      case (.int8, .dotprod): KernelsDotProduct.int8Product()
+    #elseif arch(arm64) || arch(wasm32)
+      case (.float32, .dotprod), (.float32, .relaxedsimd): KernelsBaseline.float32Product()
+      case (.int8, .dotprod), (.int8, .relaxedsimd): KernelsDotProduct.int8Product()
     #endif
     case (.float32, _), (.int8, _): isNotHere(set)
     case (.bfloat16, _): nil

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import http.server
 import json
+import subprocess
 import threading
 
 import numpy as np
@@ -14,6 +15,7 @@ from conftest import (
     MODEL,
     PATIENCE,
     PICTURES,
+    ROOT,
     SHIPPED_PAGE,
     Visit,
     base64_of,
@@ -139,6 +141,37 @@ def test_logits_equal_the_command_lines(page, differences, tmp_path, name):
         assert result["summary"] == expected["summary"]
     else:
         assert name in OTHER_DECODER or name.endswith(".jpg"), f"the pixels of a PNG differ: {differences[name]}"
+
+
+def test_a_model_in_8_bits_gives_the_command_lines_very_numbers(browser, tmp_path):
+    """Its products are of other instructions, relaxed SIMD's, where the browser has them."""
+    model, file = MODEL / "int8", tmp_path / "page.html"
+    command = [ROOT / "Scripts/web", "--no-open", "--model", model, "--output", file]
+    subprocess.run(command, check=True, capture_output=True)
+    opened = Visit(browser, file=file)
+    try:
+        kernels, is_new = opened.page.evaluate(
+            "async () => [(await window.dermafusion.ready).instructionSet, 'fromBase64' in Uint8Array]"
+        )
+        assert kernels == ("relaxedsimd" if is_new else "baseline")
+        for name in ("noise.png", "gradient.png", "no_blue.png", "png_palette4.png", "phantom_melanoma.jpg"):
+            path = FIXTURES / name
+            run_program("preprocess", str(path), "--stage", "cropped", "--output", str(tmp_path / "pixels.npy"))
+            expected = json.loads(
+                run_program(
+                    *("classify", str(path), "--format", "json", "--age", "55", "--sex", "male", "--site", "back"),
+                    model=model,
+                )
+            )
+            answer = opened.page.evaluate(CLASSIFY, [name, base64_of(path), METADATA])
+            side = answer["side"]
+            found = np.frombuffer(base64.b64decode(answer["pixels"]), np.uint8).reshape(side, side, 4)[..., :3]
+            if path.suffix == ".jpg" and not np.array_equal(found, np.load(tmp_path / "pixels.npy")):
+                continue  # the browser has a decoder of its own
+            assert answer["result"]["logits"] == expected["logits"], name
+            assert answer["result"]["probabilities"] == expected["probabilities"], name
+    finally:
+        opened.close()
 
 
 def test_a_transform_of_timm_gives_the_command_lines_answer(browser, tmp_path):

@@ -17,6 +17,23 @@ export function base64Of(bytes) {
   return btoa(binary);
 }
 
+/**
+ * What a patch makes of bytes.
+ * @param {Uint8Array} bytes
+ * @param {([number, number] | string)[]} patch the parts in order: where they begin in the bytes and how many they are, or
+ *   others in base64
+ */
+export function patched(bytes, patch) {
+  const parts = patch.map((part) => typeof part === 'string' ? bytesOf(part) : bytes.subarray(part[0], part[0] + part[1]));
+  const result = new Uint8Array(parts.reduce((count, part) => count + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    result.set(part, at);
+    at += part.length;
+  }
+  return result;
+}
+
 /** The engine lies in the page compressed. */
 export function inflated(/** @type {Uint8Array} */ bytes) {
   // Not from a Blob: WebKit reads none in the worker of a page that was opened as a file.

@@ -56,6 +56,8 @@ export class EngineClient {
    * @param {object} sources asked for at each start of a worker; all but the script in base64
    * @param {string} sources.worker the worker's script
    * @param {() => string} sources.engine the WebAssembly module, compressed
+   * @param {() => string} sources.relaxed as JSON, the patch that gives its products of 8 bits the instructions of relaxed SIMD;
+   *   without parts for a network in floats
    * @param {() => string} sources.configuration config.json
    * @param {number} sources.weightsByteCount of model.safetensors
    * @param {() => AsyncIterable<string>} sources.weights its parts, each of a multiple of four characters
@@ -109,9 +111,9 @@ export class EngineClient {
       setTimeout(() => reject(new EngineError('model', 'the engine did not start within two minutes')), START);
     });
     loaded.catch(() => {});
-    const { engine, configuration, weights, weightsByteCount } = this.#sources;
+    const { engine, relaxed, configuration, weights, weightsByteCount } = this.#sources;
     const model = { configuration: configuration(), weightsByteCount };
-    worker.postMessage({ serial: PREPARE, action: 'prepare', job: { engine: engine(), ...model } });
+    worker.postMessage({ serial: PREPARE, action: 'prepare', job: { engine: engine(), relaxed: relaxed(), ...model } });
     for await (const part of weights()) worker.postMessage({ serial: PREPARE, action: 'receive', job: { part } });
     worker.postMessage({ serial: LOAD, action: 'load', job: {} });
     const description = await loaded.finally(() => URL.revokeObjectURL(address));

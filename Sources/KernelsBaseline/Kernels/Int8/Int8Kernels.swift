@@ -14,7 +14,8 @@ enum Int8Elements: ProductElements {
   static func floats(_ sums: Words) -> Vector { sums.floats }
 }
 
-/// The kernels of 8-bit products.
+/// The kernels of 8-bit products. Never inlined, see ``isBuiltForInstructionSet()``.
+@inline(never)
 package func int8Product() -> ProductKernels {
   ProductKernels(
     valuesPerWord: valuesPerWord, levelOffset: levelOffset, multiply: { multiply($0, Int8Elements.self) },
@@ -28,7 +29,16 @@ package func int8Product() -> ProductKernels {
   let levelOffset = 0
 #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
   let valuesPerWord = 4
-  let levelOffset = 128
+  #if arch(wasm32)
+    /// The host decides if the bytes of a level are signed.
+    var levelOffset: Int {
+      var sum = Words(repeating: 0)
+      sum.accumulate(Words(repeating: 255), Words(repeating: 1))
+      return sum[0] == 255 ? 0 : 128
+    }
+  #else
+    let levelOffset = 128
+  #endif
 #else
   let valuesPerWord = 2
   let levelOffset = 0
@@ -56,14 +66,14 @@ extension Words {
   #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
     /// Writes the lowest bytes of the lanes less ``levelOffset``, a vector's share of words.
     @inline(__always)
-    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
-      let bytes = (self ^ Words(repeating: 128)).lowBytes
+    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int, offset: Words) {
+      let bytes = (self ^ offset).lowBytes
       UnsafeMutableRawPointer(words + vector).storeBytes(of: bytes, as: SIMD4<UInt8>.self)
     }
   #else
     /// Writes the lower halves of the lanes, a vector's share of words.
     @inline(__always)
-    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int) {
+    func storeLowParts(_ words: UnsafeMutablePointer<Int32>, ofVector vector: Int, offset: Words) {
       let place = UnsafeMutableRawPointer(words + vector &* Words.scalarCount / valuesPerWord)
       #if KERNEL_AVX512
         place.storeBytes(of: SIMD16<Int16>(truncatingIfNeeded: self), as: SIMD16<Int16>.self)
@@ -79,6 +89,7 @@ extension Words {
 /// See ``PackingPass``.
 func packInt8(_ pass: PackingPass) {
   let vectors = pass.columnCount / Vector.scalarCount
+  let offset = Words(repeating: Int32(levelOffset))
   for row in 0..<pass.rowCount {
     let values = pass.values + row &* pass.valueStride
     let words = pass.words + row &* pass.wordStride
@@ -100,7 +111,7 @@ func packInt8(_ pass: PackingPass) {
     #else
       for vector in 0..<vectors {
         let number = pass.raised(values, vector).lowered(to: 12_583_167)
-        unsafeBitCast(number, to: Words.self).storeLowParts(words, ofVector: vector)
+        unsafeBitCast(number, to: Words.self).storeLowParts(words, ofVector: vector, offset: offset)
       }
     #endif
   }

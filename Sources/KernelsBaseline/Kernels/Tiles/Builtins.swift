@@ -182,6 +182,10 @@ extension Words {
         _storage._value,
         Builtin.int_x86_avx2_pmadd_wd(
           pairs, Builtin.bitcast_Vec8xInt32_Vec16xInt16(Words.pairOfOnes._storage._value)))
+    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT && arch(wasm32)
+      _storage._value = Builtin.int_wasm_relaxed_dot_i8x16_i7x16_add_signed(
+        Builtin.bitcast_Vec4xInt32_Vec16xInt8(b._storage._value),
+        Builtin.bitcast_Vec4xInt32_Vec16xInt8(a._storage._value), _storage._value)
     #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_DOT_PRODUCT
       _storage._value = Builtin.int_aarch64_neon_sdot_Vec4xInt32_Vec16xInt8(
         _storage._value, Builtin.bitcast_Vec4xInt32_Vec16xInt8(a._storage._value),

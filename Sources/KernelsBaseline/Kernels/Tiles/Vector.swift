@@ -43,7 +43,8 @@ extension Vector {
 }
 
 /// True if the compiler was given the flags of this module's instruction set. Unlike everything else here it runs on
-/// any CPU: it returns a constant.
+/// any CPU: it returns a constant. Never inlined, because for WebAssembly one core is linked with either form of a module.
+@inline(never)
 package func isBuiltForInstructionSet() -> Bool {
   #if KERNEL_DOT_PRODUCT && KERNEL_AVX512
     caller_is_built_for_avx512vnni()
