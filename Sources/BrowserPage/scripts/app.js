@@ -68,7 +68,8 @@ export const app = {
 
   startEngine() {
     app.engine = new EngineClient({
-      worker: block('worker-source'), engine: () => block('engine-module'), relaxed: () => block('relaxed-engine'), configuration: () => block('model-configuration'),
+      worker: block('worker-source'), engine: () => block('engine-module'), relaxed: () => block('relaxed-engine'),
+      configuration: () => block('model-configuration'),
       weightsByteCount: facts.weightsByteCount, weights: weightParts,
     });
     app.engine.ready.then((description) => {
