@@ -15,6 +15,10 @@ static inline bool cpu_runs_avx2_fma(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
+static inline bool cpu_runs_avxvnni(void) {
+  unsigned a, b, c, d;
+  return cpu_runs_avx2_fma() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
 static inline bool cpu_runs_avx512(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
@@ -35,6 +39,7 @@ static inline bool cpu_runs_sha256(void) {
 }
 #else
 static inline bool cpu_runs_avx2_fma(void) { return false; }
+static inline bool cpu_runs_avxvnni(void) { return false; }
 static inline bool cpu_runs_avx512(void) { return false; }
 static inline bool cpu_runs_avx512vnni(void) { return false; }
 static inline bool cpu_runs_avx512bf16(void) { return false; }
@@ -77,6 +82,13 @@ static inline sha256_words sha256_schedule2(sha256_words sums, sha256_words w3) 
 static inline bool caller_is_built_for_avx2_fma(void) {
 #if defined(__AVX2__) && defined(__FMA__)
   return true;
+#else
+  return false;
+#endif
+}
+static inline bool caller_is_built_for_avxvnni(void) {
+#if defined(__AVXVNNI__)
+  return caller_is_built_for_avx2_fma();
 #else
   return false;
 #endif

@@ -22,8 +22,8 @@ extension Tool {
       (
         Classifier.instructionSetVariable,
         """
-        Instruction set to compute with instead of the best that this machine has: baseline; avx2, avx512 or \
-        avx512vnni on x86-64; dotprod on ARM. One that the machine does not have is wrong usage.
+        Instruction set to compute with instead of the best that this machine has: baseline; avx2, avxvnni, \
+        avx512 or avx512vnni on x86-64; dotprod on ARM. One that the machine does not have is wrong usage.
         """
       ),
       ("NO_COLOR", "No colours on a terminal, unless it is empty."),

@@ -4,6 +4,8 @@ package enum InstructionSet: String, Sendable, CaseIterable {
   case baseline
   /// AVX2 with fused multiply-add.
   case avx2
+  /// These and AVX-VNNI, products of 8-bit integers.
+  case avxvnni
   /// AVX-512 F, VL, BW and DQ.
   case avx512
   /// These and AVX-512 VNNI, products of 8-bit integers.

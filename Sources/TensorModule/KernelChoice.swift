@@ -7,6 +7,7 @@ package import SystemModule
 #if arch(x86_64)
   import KernelsAVX2
   import KernelsAVX512
+  import KernelsAVXVNNI
 #endif
 
 /// Chooses the kernels, once, in this one place.
@@ -37,7 +38,7 @@ package enum KernelChoice {
   /// Those that a CPU of this architecture may have.
   private static var architectureInstructionSets: [InstructionSet] {
     #if arch(x86_64)
-      [.baseline, .avx2, .avx512, .avx512vnni]
+      [.baseline, .avx2, .avxvnni, .avx512, .avx512vnni]
     #elseif arch(arm64)
       [.baseline, .dotprod]
     #elseif arch(wasm32)
@@ -70,6 +71,7 @@ package enum KernelChoice {
     switch instructionSet {
     case .baseline: true
     case .avx2: cpu_runs_avx2_fma()
+    case .avxvnni: cpu_runs_avxvnni()
     case .avx512: cpu_runs_avx512() && cpu_runs_avx2_fma()
     case .avx512vnni: cpu_runs_avx512vnni() && cpu_runs_avx2_fma()
     case .dotprod: cpu_runs_dotprod()
@@ -83,6 +85,7 @@ package enum KernelChoice {
     case .baseline: KernelsBaseline.isBuiltForInstructionSet()
     #if arch(x86_64)
       case .avx2: KernelsAVX2.isBuiltForInstructionSet()
+      case .avxvnni: KernelsAVX2.isBuiltForInstructionSet() && KernelsAVXVNNI.isBuiltForInstructionSet()
       case .avx512: KernelsAVX512.isBuiltForInstructionSet()
       case .avx512vnni:
         KernelsAVX512.isBuiltForInstructionSet() && KernelsDotProduct.isBuiltForInstructionSet()
@@ -101,11 +104,11 @@ package enum KernelChoice {
     case .baseline, .dotprod, .relaxedsimd:
       return KernelsBaseline.makeKernelSet(set, isBuilt: isBuilt, products: products)
     #if arch(x86_64)
-      case .avx2: return KernelsAVX2.makeKernelSet(set, isBuilt: isBuilt, products: products)
+      case .avx2, .avxvnni: return KernelsAVX2.makeKernelSet(set, isBuilt: isBuilt, products: products)
       case .avx512, .avx512vnni:
         return KernelsAVX512.makeKernelSet(set, isBuilt: isBuilt, products: products)
     #else
-      case .avx2, .avx512, .avx512vnni: isNotHere(set)
+      case .avx2, .avxvnni, .avx512, .avx512vnni: isNotHere(set)
     #endif
     }
   }
@@ -117,9 +120,10 @@ package enum KernelChoice {
     case (.float32, .baseline): KernelsBaseline.float32Product()
     case (.int8, .baseline): KernelsBaseline.int8Product()
     #if arch(x86_64)
-      case (.float32, .avx2): KernelsAVX2.float32Product()
+      case (.float32, .avx2), (.float32, .avxvnni): KernelsAVX2.float32Product()
       case (.float32, .avx512), (.float32, .avx512vnni): KernelsAVX512.float32Product()
       case (.int8, .avx2): KernelsAVX2.int8Product()
+      case (.int8, .avxvnni): KernelsAVXVNNI.int8Product()
       case (.int8, .avx512): KernelsAVX512.int8Product()
       case (.int8, .avx512vnni): KernelsDotProduct.int8Product()
       case (.bfloat16, .avx512vnni) where cpu_runs_avx512bf16(): KernelsDotProduct.bfloat16Product()

@@ -77,7 +77,7 @@ import Testing
     let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().path
     var expected: [String: Double]?
-    for name in ["baseline", "avx2", "avx512", "avx512vnni"] {
+    for name in ["baseline", "avx2", "avxvnni", "avx512", "avx512vnni"] {
       let result = try shell(
         """
         DERMAFUSION_INSTRUCTION_SET=\(name) $dermafusion classify --format json --model \(repository)/Weights \

@@ -12,7 +12,10 @@ import Testing
       let line = try #require(list.split(separator: "\n").first { $0.hasPrefix("flags") })
       let flags = Set(line.split(separator: " "))
       var expected = [InstructionSet.baseline]
-      if flags.isSuperset(of: ["avx2", "fma"]) { expected.append(.avx2) }
+      if flags.isSuperset(of: ["avx2", "fma"]) {
+        expected.append(.avx2)
+        if flags.contains("avx_vnni") { expected.append(.avxvnni) }
+      }
       if flags.isSuperset(of: ["avx2", "fma", "avx512f", "avx512vl", "avx512bw", "avx512dq"]) {
         expected.append(.avx512)
         if flags.contains("avx512_vnni") { expected.append(.avx512vnni) }
@@ -23,8 +26,8 @@ import Testing
   #endif
 
   @Test(arguments: [
-    ("baseline", InstructionSet.baseline), ("avx2", .avx2), ("avx512", .avx512),
-    ("avx512vnni", .avx512vnni), ("dotprod", .dotprod),
+    ("baseline", InstructionSet.baseline), ("avx2", .avx2), ("avxvnni", .avxvnni),
+    ("avx512", .avx512), ("avx512vnni", .avx512vnni), ("dotprod", .dotprod), ("relaxedsimd", .relaxedsimd),
   ])
   func anAvailableSetCanBeForced(name: String, instructionSet: InstructionSet) {
     let choice = KernelChoice.choose(forced: name, among: InstructionSet.allCases)
@@ -57,8 +60,8 @@ import Testing
     for kernels in KernelChoice.runnable {
       let width =
         switch kernels.instructionSet {
-        case .baseline, .dotprod: 4
-        case .avx2: 8
+        case .baseline, .dotprod, .relaxedsimd: 4
+        case .avx2, .avxvnni: 8
         case .avx512, .avx512vnni: 16
         }
       #expect(kernels.vectorWidth == width)

@@ -2,15 +2,15 @@ import KernelInterface
 
 /// The depthwise convolution of levels, where one instruction adds up the products of four bytes of any weights.
 func levelWindows() -> ProductKernels.Windows? {
-  #if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512 && KERNEL_DOT_PRODUCT
+  #if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2) && KERNEL_DOT_PRODUCT
     ProductKernels.Windows(
       pack: { packWindows($0) },
       computeRow: { row in
         switch (row.kernelSize, row.stride) {
-        case (3, 1): LevelWindow<3, 1, 3>.computeRow(row)
-        case (3, _): LevelWindow<3, 2, 3>.computeRow(row)
-        case (_, 1): LevelWindow<5, 1, 3>.computeRow(row)
-        default: LevelWindow<5, 2, 3>.computeRow(row)
+        case (3, 1): WindowsOfARun<3, 1>.computeRow(row)
+        case (3, _): WindowsOfARun<3, 2>.computeRow(row)
+        case (_, 1): WindowsOfARun<5, 1>.computeRow(row)
+        default: WindowsOfARun<5, 2>.computeRow(row)
         }
       })
   #else
@@ -18,7 +18,7 @@ func levelWindows() -> ProductKernels.Windows? {
   #endif
 }
 
-#if KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX512 && KERNEL_DOT_PRODUCT
+#if KERNEL_HAS_ITS_INSTRUCTIONS && (KERNEL_AVX512 || KERNEL_AVX2) && KERNEL_DOT_PRODUCT
   /// See ``LevelWindowPass``.
   private func packWindows(_ pass: LevelWindowPass) {
     let stride = pass.pixelStride
@@ -49,6 +49,13 @@ func levelWindows() -> ProductKernels.Windows? {
     let word = low.words | high.words &<< Words(repeating: 16)
     UnsafeMutableRawPointer(place).storeBytes(of: word, as: Words.self)
   }
+
+  // As many words at once as there are registers for their sums and the taps.
+  #if KERNEL_AVX512
+    private typealias WindowsOfARun<let size: Int, let stride: Int> = LevelWindow<size, stride, 3>
+  #else
+    private typealias WindowsOfARun<let size: Int, let stride: Int> = LevelWindow<size, stride, 2>
+  #endif
 
   /// Windows of a size and a stride. The outputs whose first pixels lie in a word are computed together: their windows end in
   /// the next word. So many words at once, because the products of one output wait for each other.

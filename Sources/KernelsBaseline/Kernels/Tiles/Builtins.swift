@@ -174,6 +174,9 @@ extension Words {
         _storage._value,
         Builtin.int_x86_avx512_pmaddw_d_512(
           pairs, Builtin.bitcast_Vec16xInt32_Vec32xInt16(Words.pairOfOnes._storage._value)))
+    #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX2 && KERNEL_DOT_PRODUCT
+      _storage._value = Builtin.int_x86_avx512_vpdpbusd_256(
+        _storage._value, a._storage._value, b._storage._value)
     #elseif KERNEL_HAS_ITS_INSTRUCTIONS && KERNEL_AVX2
       let pairs = Builtin.int_x86_avx2_pmadd_ub_sw(
         Builtin.bitcast_Vec8xInt32_Vec32xInt8(a._storage._value),

@@ -48,6 +48,8 @@ extension Vector {
 package func isBuiltForInstructionSet() -> Bool {
   #if KERNEL_DOT_PRODUCT && KERNEL_AVX512
     caller_is_built_for_avx512vnni()
+  #elseif KERNEL_DOT_PRODUCT && KERNEL_AVX2
+    caller_is_built_for_avxvnni()
   #elseif KERNEL_DOT_PRODUCT
     caller_is_built_for_dotprod()
   #elseif KERNEL_AVX512
