@@ -56,9 +56,9 @@ import Testing
           DERMAFUSION_MODEL       Folder of the model, used without --model.
           DERMAFUSION_INSTRUCTION_SET
                                   Instruction set to compute with instead of the best
-                                  that this machine has: baseline; avx2, avxvnni,
-                                  avx512 or avx512vnni on x86-64; dotprod on ARM. One
-                                  that the machine does not have is wrong usage.
+                                  that this machine has: baseline; avx2, avxvnni, avx512
+                                  or avx512vnni on x86-64; dotprod on ARM. One that the
+                                  machine does not have is wrong usage.
           NO_COLOR                No colours on a terminal, unless it is empty.
 
         EXIT STATUS:

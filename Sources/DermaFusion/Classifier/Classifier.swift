@@ -120,7 +120,8 @@ public final class Classifier: Sendable {
   /// Threads that one classification computes with.
   public var threadCount: Int { pool.threadCount }
   /// The kernels in use: `baseline` (SSE2 or NEON), `avx2`, `avxvnni`, `avx512` or `avx512vnni`, `dotprod` on ARM, and
-  /// `relaxedsimd` in WebAssembly. `baseline` on a CPU with AVX2 means that the package was built without the flags that `Package.swift` gives.
+  /// `relaxedsimd` in WebAssembly. `baseline` on a CPU with AVX2 means that the package was built without the flags that
+  /// `Package.swift` gives.
   public var instructionSet: String { first.network.kernels.instructionSet.rawValue }
 
   /// The computation of results.

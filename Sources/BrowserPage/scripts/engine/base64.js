@@ -18,7 +18,7 @@ export function base64Of(bytes) {
 }
 
 /**
- * What a patch makes of bytes.
+ * Bytes with a patch.
  * @param {Uint8Array} bytes
  * @param {([number, number] | string)[]} patch the parts in order: where they begin in the bytes and how many they are, or
  *   others in base64
