@@ -158,7 +158,8 @@ let package = Package(
       "KernelsBaseline", define: "KERNEL_BASELINE", features: [], exclude: ["README.md", "NOTEBOOK.md"]),
     kernels("KernelsAVX2", define: "KERNEL_AVX2", features: ["avx2", "fma"]),
     // AVX2's products of 8 bits on CPUs with AVX-VNNI
-    kernels("KernelsAVXVNNI", define: "KERNEL_AVX2", "KERNEL_DOT_PRODUCT", features: ["avx2", "fma", "avxvnni"]),
+    kernels(
+      "KernelsAVXVNNI", define: "KERNEL_AVX2", "KERNEL_DOT_PRODUCT", features: ["avx2", "fma", "avxvnni"]),
     kernels("KernelsAVX512", define: "KERNEL_AVX512", features: avx512),
     // The products of values that an instruction adds up: 8 bits and bfloat16
     architecture == "arm64"
