@@ -99,7 +99,7 @@ package struct FingerprintIndex: Sendable {
       let contrasts = probes.sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
       return (
         frame: frame, word: Fingerprint.word(contrasts.values),
-        weights: Weights(contrasts.values, limit: contrasts.usual)
+        weights: Weights(contrasts.values, limit: contrasts.mean)
       )
     }
     // The turns in which a fingerprint's coarse bits fit somewhere.
@@ -294,6 +294,7 @@ private final class Probes {
 private struct FineProbe {
   private let bits: FineBits
   private let weights: Weights
+  private let usualWeights: Weights
 
   /// Cutouts that show less of a fingerprint's cells tell nothing.
   private static let leastCount = 64
@@ -302,7 +303,9 @@ private struct FineProbe {
     let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame)
     bits = FineBits(
       words: Fingerprint.fineWords(contrasts.values), mask: Fingerprint.words(contrasts.isInside) { $0 })
-    weights = Weights(Fingerprint.places.map { contrasts.values[$0] }, limit: contrasts.usual)
+    let values = Fingerprint.places.map { contrasts.values[$0] }
+    weights = Weights(values, limit: contrasts.mean)
+    usualWeights = Weights(values, limit: contrasts.usual)
   }
 
   /// The bits that agree with a fingerprint as these do with the turned one.
@@ -314,6 +317,7 @@ private struct FineProbe {
   func distance(_ other: SIMD4<UInt64>) -> Double { bits.distance(other) }
 
   func agreement(_ other: SIMD4<UInt64>) -> Float {
-    bits.count >= Self.leastCount ? weights.agreement(other) : -1
+    guard bits.count >= Self.leastCount else { return -1 }
+    return min(weights.agreement(other), usualWeights.agreement(other) + Contrasts.tolerance)
   }
 }

@@ -14,25 +14,34 @@ package struct ComparedPicture: Sendable {
     self.content = content
   }
 
-  /// The correlation of the contrasts of a part of this picture with those of another one: 1 for a perfect copy. A contrast
-  /// counts up to three times the usual one, as the edge of a frame is the same in photographs of one camera.
+  /// The correlation of the contrasts of a part of this picture with those of another one: 1 for a perfect copy.
   func correlation(with other: ComparedPicture, _ match: FingerprintIndex.Match) -> Double {
     let grid = Fingerprint.grid
     let own = ThumbnailSums(thumbnail).contrasts(grid: grid, in: match.frame)
     let others = ThumbnailSums(other.thumbnail).contrasts(grid: grid, in: .whole)
     let (ownLimit, othersLimit) = (3 * own.usual, 3 * others.usual)
-    func limited(_ value: Float, _ limit: Float) -> Double { Double(min(max(value, -limit), limit)) }
-    var (product, square, otherSquare) = (0.0, 0.0, 0.0)
+    var (all, limited) = (Correlation(), Correlation())
     for (place, source) in Turn.places(grid: grid)[match.turn].enumerated() where own.isInside[place] {
-      let (first, second) = (
-        limited(own.values[place], ownLimit), limited(others.values[source], othersLimit)
-      )
-      product += first * second
-      square += first * first
-      otherSquare += second * second
+      let (first, second) = (own.values[place], others.values[source])
+      all.add(first, second)
+      limited.add(
+        min(max(first, -ownLimit), ownLimit), min(max(second, -othersLimit), othersLimit))
     }
-    return square * otherSquare > 0 ? product / (square * otherSquare).squareRoot() : 0
+    return min(all.value, limited.value + Double(Contrasts.tolerance))
   }
+}
+
+/// The correlation of pairs of numbers around zero.
+private struct Correlation {
+  private var (product, square, otherSquare) = (0.0, 0.0, 0.0)
+
+  mutating func add(_ first: Float, _ second: Float) {
+    product += Double(first) * Double(second)
+    square += Double(first) * Double(first)
+    otherSquare += Double(second) * Double(second)
+  }
+
+  var value: Double { square * otherSquare > 0 ? product / (square * otherSquare).squareRoot() : 0 }
 }
 
 /// Two photographs of which one is a near copy of the other, or of a part of it.

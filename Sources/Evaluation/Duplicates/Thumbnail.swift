@@ -44,6 +44,10 @@ struct Contrasts {
   /// Mean size of the values inside.
   var mean: Float = 0
 
+  /// A likeness falls by at most this much where contrasts count up to the usual one only. The edge of a dark frame, a
+  /// round field or a ruler is the same in many photographs.
+  static let tolerance: Float = 0.03
+
   /// The mean size in a picture without an edge that stands out, for which the median is taken: a dark frame or a ruler makes a
   /// few cells so strong that nothing else would count.
   var usual: Float {
