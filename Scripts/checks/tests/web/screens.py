@@ -52,6 +52,7 @@ def before_the_result(on, words):
     yield "disclaimer"
     page.locator(".gate .primary").click()
     on.wait_until_ready()
+    page.locator("main h1").wait_for()
     yield "scan"
     button(on, words("scan.camera")).click()
     page.locator(".camera-advice:not(:empty)").wait_for()

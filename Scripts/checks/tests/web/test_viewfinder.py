@@ -107,7 +107,9 @@ def test_frames_are_judged_at_most_five_times_a_second_until_the_camera_is_left(
 def test_an_analysis_has_the_engine_for_itself(camera):
     on = camera("sharp", COUNTING)
     page = on.page
+    page.get_by_role("dialog").wait_for()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     on.open_image([FIXTURES / f"phantom_{name}.jpg" for name in ("brown", "melanoma", "pale", "vascular", "keratosis")])
     page.locator(".batch-rows").wait_for()
     page.evaluate("() => { window.actions = []; location.hash = '#scan'; }")
