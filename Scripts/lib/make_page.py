@@ -210,7 +210,7 @@ def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -
     module = engine.read_bytes()
     # Its products of 8 bits are of other instructions, so a network in floats has no use for it.
     is_int8 = json.loads((model / "config.json").read_text()).get("precision") == "int8"
-    relaxed = engine.with_suffix(".relaxed.wasm").read_bytes() if is_int8 else b""
+    relaxed = patch(module, engine.with_suffix(".relaxed.wasm").read_bytes()) if is_int8 else []
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -245,7 +245,7 @@ def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -
         "WORKER": inline_script(bundled(worker_entry, "iife")),
         "CONFIGURATION": base64.b64encode((model / "config.json").read_bytes()).decode(),
         "ENGINE": base64.b64encode(gzip.compress(module, mtime=0)).decode(),
-        "RELAXED": data_block(patch(module, relaxed)),
+        "RELAXED": data_block(relaxed),
         "WEIGHTS": in_parts(weights),
     }
     return re.sub(r"@@([A-Z]+)@@", lambda match: values[match.group(1)], (SOURCES / "index.html").read_text())
