@@ -146,11 +146,12 @@ public struct Model: Sendable {
     return distance > limit
   }
 
-  /// The abstention rule, if this model has one.
-  func judge(_ output: NetworkOutput) -> Abstention.Judge? {
+  /// The abstention rule, if this model has one; what it says of features needs the network's output.
+  func judge(_ output: NetworkOutput?) -> Abstention.Judge? {
     configuration.abstention.map {
       Abstention.Judge(
-        settings: $0, distance: featureDistance(of: output), dermoscopyScore: dermoscopyScore(of: output))
+        settings: $0, distance: output.flatMap { featureDistance(of: $0) },
+        dermoscopyScore: output.flatMap { dermoscopyScore(of: $0) })
     }
   }
 }

@@ -77,13 +77,7 @@ extension Classifier {
   /// The rules of the model, or of an ensemble's members, that were fitted; those of the features need the network's
   /// output.
   func judges(of output: NetworkOutput?) -> [Abstention.Judge] {
-    guard let output else {
-      return models.compactMap {
-        $0.configuration.abstention.map {
-          Abstention.Judge(settings: $0, distance: nil, dermoscopyScore: nil)
-        }
-      }
-    }
-    return zip(models, ensemble == nil ? [output] : output.members).compactMap { $0.judge($1) }
+    let outputs = output.map { ensemble == nil ? [$0] : $0.members }
+    return models.enumerated().compactMap { $1.judge(outputs?[$0]) }
   }
 }
