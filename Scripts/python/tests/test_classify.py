@@ -240,13 +240,15 @@ def test_an_error_of_the_iterable_comes_in_its_place(small_model: Path) -> None:
             next(classifier.classify_many([pixels(1)], metadata=rows(), errors=errors))
 
 
-def test_several_threads_share_the_results(small_model: Path) -> None:
+@pytest.mark.parametrize(("count", "threads"), [(60, 3), (4, 1)])
+def test_several_threads_share_the_results(small_model: Path, count: int, threads: int) -> None:
+    # The fourth reader of four images on one thread sees the end while the others' images wait.
     classifier = Classifier(small_model)
-    images = [pixels(seed) for seed in range(60)]
+    images = [pixels(seed) for seed in range(count)]
     expected = sorted(classifier.classify(image).json for image in images)
-    results = classifier.classify_many(images, threads=3)
+    results = classifier.classify_many(images, threads=threads)
     found: list[str] = []
-    readers = [threading.Thread(target=lambda: found.extend(result.json for result in results)) for _ in range(4)]
+    readers = [threading.Thread(target=lambda: found.extend(result.json for result in results)) for _ in range(5)]
     for reader in readers:
         reader.start()
     for reader in readers:

@@ -151,11 +151,11 @@ class Classifications(Iterator[Any]):
 
     def __next__(self) -> Any:
         job = self._feed.take()
-        if job is None:
-            self.close()
-            raise StopIteration
-        if isinstance(job, _Failed):
-            self.close()
+        if job is None or isinstance(job, _Failed):
+            # Nothing is left to begin. What other threads have taken goes on: a cancelled one would be a lost result.
+            self._pool.shutdown(wait=True)
+            if job is None:
+                raise StopIteration
             raise job.error
         image, future = job
         try:
