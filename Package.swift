@@ -141,7 +141,9 @@ let package = Package(
       "Files", ["ImagePipeline", "SystemModule", "SHA256Instructions"], .memorySafe, .optimizedInDebugBuilds),
     // Needs no network, so that both are compiled side by side.
     module("ImageCodecs", ["CPNG", "CJPEG", "CImageLibraries"] + ground, .optimizedInDebugBuilds),
-    module("ImagePipeline", ["SystemModule"], .memorySafe, .optimizedInDebugBuilds),
+    module(
+      "ImagePipeline", ["SystemModule"], .memorySafe, .optimizedInDebugBuilds,
+      also: [.enableExperimentalFeature("BuiltinModule")]),
     module(
       "TensorModule",
       [

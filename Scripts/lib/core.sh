@@ -21,6 +21,7 @@ embedded_swift() {
       optimisation=-Ounchecked
       settings+=(-D KERNEL_DOT_PRODUCT -enable-experimental-feature BuiltinModule)
       ;;
+    ImagePipeline) settings+=(-enable-experimental-feature BuiltinModule) ;;
     TensorModule) settings+=(-enable-upcoming-feature InternalImportsByDefault) ;;
     # They hold no hot loops.
     NetworkModule | Figures | Browser) optimisation=-Osize ;;

@@ -16,8 +16,6 @@ package struct ImageMeasures: Sendable, Equatable {
   /// The measures of colour: whether there is any, and that of skin.
   package let color: ColorMeasures
 
-  /// Levels by which green exceeds red in a pixel that counts as green.
-  private static let greener: Int32 = 8
   /// The addition of rounding to whole levels to the square of a second difference of luma, on average: 6 x 1/12 of the
   /// squares of luma's weights.
   private static let rounding = Double(77 * 77 + 150 * 150 + 29 * 29) / 2
@@ -27,45 +25,25 @@ package struct ImageMeasures: Sendable, Equatable {
     precondition(
       image.width == image.height && image.width >= Preprocessor.minimumSide,
       "measures of an image of \(image.width)x\(image.height) pixels")
-    let (luma, total, greenCount) = Self.luma(image)
-    green = Double(greenCount) / Double(luma.count)
-    let mean = Double(total) / Double(luma.count)
-    brightness = mean / 256
+    let pixels = PixelSums(image)
+    let count = Double(pixels.luma.count)
+    green = Double(pixels.greenCount) / count
+    brightness = Double(pixels.total) / count / 256
     let sums = BlockSums.of(image)
     contrast = (0..<3).map { channel in Self.deviationFromPlane(sums.map { $0[channel] }) }.max()!
-    let coarse = Self.secondDifferences(luma, side: image.width, step: 8)
-    let fine = Self.secondDifferences(luma, side: image.width, step: 2)
+    let coarse = Self.secondDifferences(pixels.luma, side: image.width, step: 8)
+    let fine = Self.secondDifferences(pixels.luma, side: image.width, step: 2)
     sharpness = coarse > 0 ? fine / coarse : 0
-    var variance = 0.0
-    for value in luma { variance += (Double(value) - mean) * (Double(value) - mean) }
-    variance /= Double(luma.count)
-    let means = sums.map { Self.mean(77 * $0[0] + 150 * $0[1] + 29 * $0[2]) }
-    let centre = means.reduce(0, +) / Double(means.count)
-    let between = means.reduce(0) { $0 + ($1 - centre) * ($1 - centre) } / Double(means.count)
-    structure = variance > 0 ? between / variance : 0
-    color = ColorMeasures(image, luma: luma, blockSums: sums)
+    structure = Self.structure(sums, variance: pixels.lumaVariance)
+    color = ColorMeasures(pixels, blockSums: sums)
   }
 
-  /// `[side * side]`, 0...65280, with their sum and the number of pixels that count as green.
-  private static func luma(_ image: PixelImage) -> (values: [Int32], total: Int64, greenCount: Int) {
-    let count = image.width * image.height
-    // The sum is past 32 bits, which is all that an Int has in WebAssembly.
-    var (total, greenCount): (Int64, Int) = (0, 0)
-    let values = unsafe [Int32](unsafeUninitializedCapacity: count) { values, initialized in
-      unsafe image.pixels.withUnsafeBufferPointer { pixels in
-        for index in 0..<count {
-          let place = index &* 3
-          let (red, green) = unsafe (Int32(pixels[place]), Int32(pixels[place &+ 1]))
-          let value = unsafe 77 &* red &+ 150 &* green &+ 29 &* Int32(pixels[place &+ 2])
-          unsafe values[index] = value
-          total &+= Int64(value)
-          // The sign, which no branch has to be foreseen for.
-          greenCount &+= Int(UInt32(bitPattern: red &+ greener &- green) >> 31)
-        }
-      }
-      initialized = count
-    }
-    return (values, total, greenCount)
+  /// The share of luma's variance that the blocks' means explain.
+  private static func structure(_ sums: [SIMD3<Int>], variance: Double) -> Double {
+    let means = sums.map { mean(77 * $0[0] + 150 * $0[1] + 29 * $0[2]) }
+    let centre = means.reduce(0, +) / Double(means.count)
+    let between = means.reduce(0) { $0 + ($1 - centre) * ($1 - centre) } / Double(means.count)
+    return variance > 0 ? between / variance : 0
   }
 
   private static func mean(_ sum: Int) -> Double { Double(sum) / Double(BlockSums.pixelCount) }
@@ -140,42 +118,24 @@ package struct ColorMeasures: Sendable, Equatable {
   /// The weight of the mean colour against the contrast.
   private static let meanWeight = 4.0
 
-  /// - Parameters:
-  ///   - image: `[side, side, 3]`
-  ///   - luma: of each pixel, 256 x 0...255.
-  ///   - blockSums: of red, green and blue of every whole block, row-major, in as many rows as columns.
-  init(_ image: PixelImage, luma: [Int32], blockSums: [SIMD3<Int>]) {
-    variety = Self.variety(image, luma, blockSums)
+  /// - Parameter blockSums: of red, green and blue of every whole block, row-major, in as many rows as columns.
+  init(_ pixels: PixelSums, blockSums: [SIMD3<Int>]) {
+    variety = Self.variety(pixels, blockSums)
     warmth = Self.warmth(blockSums)
   }
 
-  private static func variety(
-    _ image: PixelImage, _ luma: [Int32], _ blockSums: [SIMD3<Int>]
-  ) -> Double {
-    // Pixels, red - green, green - blue, by level of luma. A sum of 2048 x 2048 pixels fits.
-    var levels = [SIMD4<Int32>](repeating: SIMD4(), count: 256)
-    var squares: Int64 = 0
-    unsafe levels.withUnsafeMutableBufferPointer { levels in
-      unsafe image.pixels.withUnsafeBufferPointer { pixels in
-        for index in luma.indices {
-          let place = index &* 3
-          let green = unsafe Int32(pixels[place &+ 1])
-          let (first, second) = unsafe (Int32(pixels[place]) &- green, green &- Int32(pixels[place &+ 2]))
-          unsafe levels[Int(luma[index] >> 8)] &+= SIMD4(1, first, second, 0)
-          squares &+= Int64(first &* first &+ second &* second)
-        }
-      }
-    }
+  private static func variety(_ pixels: PixelSums, _ blockSums: [SIMD3<Int>]) -> Double {
+    let count = pixels.luma.count
     var between = 0.0
     var (darkest, darkCount) = (0, 0)
-    for (level, sums) in levels.enumerated() where sums[0] > 0 {
-      if darkCount * darkShare <= luma.count { darkest = level }
+    for (level, sums) in pixels.levels.enumerated() where sums[0] > 0 {
+      if darkCount * darkShare <= count { darkest = level }
       darkCount += Int(sums[0])
       let (first, second) = (Int64(sums[1]), Int64(sums[2]))
       between += Double(first * first + second * second) / Double(sums[0])
     }
-    let within = max(Double(squares) - between, 0) / Double(luma.count)
-    let brightness = Double(luma.reduce(0) { $0 + Int64($1) }) / Double(luma.count) / 256
+    let within = max(Double(pixels.colorSquares) - between, 0) / Double(count)
+    let brightness = Double(pixels.total) / Double(count) / 256
     guard brightness > 0 else { return 0 }
     let spread = (deviation(ofLuma: blockSums) + softening).squareRoot()
     return within * Double(256 - darkest) / (brightness * spread)
@@ -218,6 +178,64 @@ package struct ColorMeasures: Sendable, Equatable {
     let contrasts = redContrast + blueContrast
     return meanWeight * (Double(red - blue) / Double(red + green + blue))
       - (contrasts > 0 ? (redContrast - blueContrast) / contrasts : 0)
+  }
+}
+
+/// What one pass over the pixels finds.
+struct PixelSums {
+  /// `[side * side]`, 0...65280.
+  let luma: [Int32]
+  /// The sums of luma and of its squares: at most 2048 x 2048 pixels, whose sums are past the 32 bits of WebAssembly's Int.
+  private(set) var (total, sumOfSquares): (Int64, Int64) = (0, 0)
+  /// The number of pixels that count as green.
+  private(set) var greenCount = 0
+  /// Pixels, red - green and green - blue, by 256 levels of luma.
+  private(set) var levels = [SIMD4<Int32>](repeating: SIMD4(), count: 256)
+  /// The sum of the squares of red - green and green - blue.
+  private(set) var colorSquares: Int64 = 0
+
+  /// Levels by which green exceeds red in a pixel that counts as green.
+  private static let greener: Int32 = 8
+
+  init(_ image: PixelImage) {
+    let count = image.width * image.height
+    // Neighbours of one level would wait for each other: two pixels in turn have tables of their own.
+    var tables = [SIMD4<Int32>](repeating: SIMD4(), count: 512)
+    var (total, squares, greenCount, colorSquares): (Int64, Int64, Int, Int64) = (0, 0, 0, 0)
+    luma = unsafe [Int32](unsafeUninitializedCapacity: count) { values, initialized in
+      unsafe tables.withUnsafeMutableBufferPointer { tables in
+        unsafe image.pixels.withUnsafeBufferPointer { pixels in
+          for index in 0..<count {
+            let place = index &* 3
+            let (red, green, blue) = unsafe (
+              Int32(pixels[place]), Int32(pixels[place &+ 1]), Int32(pixels[place &+ 2])
+            )
+            let value = 77 &* red &+ 150 &* green &+ 29 &* blue
+            unsafe values[index] = value
+            total &+= Int64(value)
+            squares &+= Int64(value) &* Int64(value)
+            // The sign, which no branch has to be foreseen for.
+            greenCount &+= Int(UInt32(bitPattern: red &+ Self.greener &- green) >> 31)
+            let (first, second) = (red &- green, green &- blue)
+            unsafe tables[Int(value >> 8) &* 2 &+ index & 1] &+= SIMD4(1, first, second, 0)
+            colorSquares &+= Int64(first &* first &+ second &* second)
+          }
+        }
+      }
+      initialized = count
+    }
+    for level in 0..<256 { levels[level] = tables[2 * level] &+ tables[2 * level + 1] }
+    (self.total, sumOfSquares, self.greenCount, self.colorSquares) = (
+      total, squares, greenCount, colorSquares
+    )
+  }
+
+  /// About a whole number near the mean, which needs no rounding.
+  var lumaVariance: Double {
+    let count = Int64(luma.count)
+    let centre = total / count
+    let rest = Double(total - centre * count) / Double(count)
+    return Double(sumOfSquares - 2 * centre * total + centre * centre * count) / Double(count) - rest * rest
   }
 }
 

@@ -17,11 +17,12 @@
   /// `[S, size, 3]`: the square, resampled horizontally.
   private let middle: UnsafeMutablePointer<UInt8>
   /// Four upright rows of the square, which are resampled at once, and where each belongs.
-  private let rows: UnsafeMutablePointer<UInt8>
+  private let words: ResamplingWords
   private var rowPlaces: [Int] = []
-  private let packed: UnsafeMutablePointer<UInt32>
-  private let resampled: UnsafeMutablePointer<UInt32>
-  private let separated: UnsafeMutablePointer<UInt8>
+  /// The four rows resampled, a byte behind each.
+  private let resampled: UnsafeMutablePointer<UInt8>
+  /// A row, mirrored.
+  private let mirrored: UnsafeMutablePointer<UInt8>
   /// For images whose rows and columns change places: the sums of the output columns that have not had all of their inputs,
   /// `[S, 3]` each, and how many inputs are still to come.
   private var sums: [Int: (values: [Int32], missing: Int)] = [:]
@@ -41,19 +42,15 @@
     (left, top) = ((width - side) / 2, (height - side) / 2)
     weights = ResamplingWeights(inputSize: side, outputSize: size)
     unsafe middle = .allocate(capacity: side * size * 3)
-    unsafe rows = .allocate(capacity: 4 * side * 3)
-    unsafe packed = .allocate(capacity: side * 3 + 1)
-    unsafe packed[side * 3] = 0
-    unsafe resampled = .allocate(capacity: size * 3 + 1)
-    unsafe separated = .allocate(capacity: 4 * size * 3)
+    words = ResamplingWords(count: side * 3)
+    unsafe resampled = .allocate(capacity: 4 * (size * 3 + 1))
+    unsafe mirrored = .allocate(capacity: side * 3)
   }
 
   deinit {
     unsafe middle.deallocate()
-    unsafe rows.deallocate()
-    unsafe packed.deallocate()
     unsafe resampled.deallocate()
-    unsafe separated.deallocate()
+    unsafe mirrored.deallocate()
   }
 
   /// The bytes that an image takes on its way through.
@@ -62,7 +59,7 @@
   ///   and the rows are not in order.
   package static func byteCount(storedWidth: Int, storedHeight: Int, size: Int, keepsSums: Bool) -> Int {
     let side = min(storedWidth, storedHeight)
-    return side * size * (keepsSums ? 15 : 3) + side * 48
+    return side * size * (keepsSums ? 15 : 3) + side * 51
   }
 
   /// Takes the stored row at `index`, `[width, 3]`; each once, in any order.
@@ -85,9 +82,9 @@
     return unsafe PixelImage(width: size, height: size) { result in
       for y in 0..<size {
         // The same weights serve both directions: the square is as high as it is wide.
-        unsafe ImageResizer.combineRows(
-          middle + weights.starts[y] * rowBytes, stride: rowBytes, count: rowBytes,
-          weights.parts + y * weights.windowSize, rowCount: weights.counts[y], result + y * rowBytes)
+        unsafe weights.combineRows(
+          middle + weights.starts[y] * rowBytes, stride: rowBytes, count: rowBytes, output: y,
+          result + y * rowBytes)
       }
     }
   }
@@ -96,17 +93,17 @@
 
   private mutating func addRow(_ row: UnsafePointer<UInt8>, at y: Int) {
     guard (0..<side).contains(y) else { return }
-    let target = unsafe rows + rowPlaces.count * side * 3
     if orientation.mirrorsColumns {
       var source = unsafe row + (storedWidth - 1 - left) * 3
       for x in 0..<side {
-        unsafe target[x * 3] = unsafe source[0]
-        unsafe target[x * 3 + 1] = unsafe source[1]
-        unsafe target[x * 3 + 2] = unsafe source[2]
+        unsafe mirrored[x * 3] = unsafe source[0]
+        unsafe mirrored[x * 3 + 1] = unsafe source[1]
+        unsafe mirrored[x * 3 + 2] = unsafe source[2]
         unsafe source -= 3
       }
+      unsafe words.set(rowPlaces.count, mirrored, for: weights)
     } else {
-      unsafe target.update(from: row + left * 3, count: side * 3)
+      unsafe words.set(rowPlaces.count, row + left * 3, for: weights)
     }
     rowPlaces.append(y)
     if rowPlaces.count == 4 { resampleWaitingRows() }
@@ -114,16 +111,10 @@
 
   private mutating func resampleWaitingRows() {
     guard !rowPlaces.isEmpty else { return }
-    let (count, rowBytes) = (side * 3, size * 3)
-    unsafe ImageResizer.interleave(
-      (
-        UnsafePointer(rows), UnsafePointer(rows + count), UnsafePointer(rows + 2 * count),
-        UnsafePointer(rows + 3 * count)
-      ), count: count, packed)
-    unsafe ImageResizer.resampleRows(packed, weights, resampled)
-    unsafe ImageResizer.separate(resampled, count: rowBytes, separated, stride: rowBytes)
+    let rowBytes = size * 3
+    unsafe words.resample(weights, resampled, stride: rowBytes + 1)
     for (index, y) in rowPlaces.enumerated() {
-      unsafe (middle + y * rowBytes).update(from: separated + index * rowBytes, count: rowBytes)
+      unsafe (middle + y * rowBytes).update(from: resampled + index * (rowBytes + 1), count: rowBytes)
     }
     rowPlaces.removeAll(keepingCapacity: true)
   }
@@ -139,10 +130,10 @@
       var sum =
         unsafe sums.removeValue(forKey: output)
         ?? (
-          [Int32](repeating: 1 << (ResamplingWeights.precisionBits - 1), count: side * 3),
+          [Int32](repeating: ResamplingWeights.half, count: side * 3),
           weights.counts[output]
         )
-      let weight = unsafe weights.parts[output * weights.windowSize + x - weights.starts[output]].whole
+      let weight = unsafe weights.values[output * weights.windowSize + x - weights.starts[output]]
       unsafe sum.values.withUnsafeMutableBufferPointer { values in
         for index in 0..<values.count { unsafe values[index] &+= Int32(source[index]) &* weight }
       }

@@ -4,31 +4,38 @@ import Testing
 @testable import ImagePipeline
 
 @Suite struct ImageResizerTests {
-  /// Pillow's definition written out for one value, with nothing shared with the code under test.
-  private static func resampled(_ line: [Int], to outputSize: Int, at output: Int) -> Int {
+  /// Pillow's definition written out for one value, with nothing shared with the code under test but the shape of a cubic.
+  private static func resampled(
+    _ line: [Int], to outputSize: Int, at output: Int, _ interpolation: Interpolation
+  ) -> Int {
     let scale = Double(line.count) / Double(outputSize)
-    let radius = scale < 1 ? 1 : scale
+    let stretch = scale < 1 ? 1 : scale
+    let radius = interpolation == .bilinear ? stretch : stretch * interpolation.support
     let center = (Double(output) + 0.5) * scale
     var first = Int(center - radius + 0.5)
     if first < 0 { first = 0 }
     var last = Int(center + radius + 0.5)
     if last > line.count { last = line.count }
-    let triangle = (first..<last).map { input in
-      let distance = abs((Double(input) - center + 0.5) * (1 / radius))
-      return distance < 1 ? 1 - distance : 0
+    let window = (first..<last).map { input in
+      let distance = abs((Double(input) - center + 0.5) * (1 / stretch))
+      return interpolation == .bilinear
+        ? (distance < 1 ? 1 - distance : 0) : interpolation.weight(at: distance)
     }
-    let sum = triangle.reduce(0, +)
+    let sum = window.reduce(0, +)
     var total = 1 << 21
-    for (offset, weight) in triangle.enumerated() {
-      total += line[first + offset] * Int(0.5 + weight / sum * 4_194_304)
+    for (offset, weight) in window.enumerated() {
+      total += line[first + offset] * Int((weight / sum * 4_194_304).rounded(.toNearestOrAwayFromZero))
     }
     return min(max(total >> 22, 0), 255)
   }
 
-  private static func horizontally(_ image: [[[Int]]], to width: Int) -> [[[Int]]] {
+  private static func horizontally(
+    _ image: [[[Int]]], to width: Int, _ interpolation: Interpolation
+  ) -> [[[Int]]] {
     if image[0].count == width { return image }
     return image.map { row in
-      (0..<width).map { x in (0..<3).map { channel in resampled(row.map { $0[channel] }, to: width, at: x) } }
+      let channels = (0..<3).map { channel in row.map { $0[channel] } }
+      return (0..<width).map { x in channels.map { resampled($0, to: width, at: x, interpolation) } }
     }
   }
 
@@ -36,16 +43,18 @@ import Testing
     image[0].indices.map { x in image.map { $0[x] } }
   }
 
-  private static func reference(_ image: PixelImage, width: Int, height: Int) -> PixelImage {
+  private static func reference(
+    _ image: PixelImage, width: Int, height: Int, _ interpolation: Interpolation = .bilinear
+  ) -> PixelImage {
     var rows = (0..<image.height).map { y in
       (0..<image.width).map { x in
         (0..<3).map { Int(image.pixels[(y * image.width + x) * 3 + $0]) }
       }
     }
     let isVerticalFirst = height < image.height && image.height - height > 2 * (image.width - width)
-    if !isVerticalFirst { rows = horizontally(rows, to: width) }
-    rows = transposed(horizontally(transposed(rows), to: height))
-    if isVerticalFirst { rows = horizontally(rows, to: width) }
+    if !isVerticalFirst { rows = horizontally(rows, to: width, interpolation) }
+    rows = transposed(horizontally(transposed(rows), to: height, interpolation))
+    if isVerticalFirst { rows = horizontally(rows, to: width, interpolation) }
     return PixelImage(width: width, height: height, pixels: rows.joined().joined().map(UInt8.init))
   }
 
@@ -62,6 +71,22 @@ import Testing
       ImageResizer.resize(image, region: whole, width: width, height: height),
       Self.reference(image, width: width, height: height),
       "\(inputWidth)x\(inputHeight) to \(width)x\(height), seed \(seed)")
+  }
+
+  /// At the edge of an image that grows, a weight may be past 1: the first pixel counts 1.07, the second -0.07.
+  @Test(arguments: [Interpolation.bilinear, .bicubic, .lanczos], [(19, 23), (23, 25), (50, 51), (60, 19)])
+  func weightsPastOneAndBelowZeroAreExact(interpolation: Interpolation, sides: (Int, Int)) {
+    let seed = UInt64(sides.0 * 100 + sides.1)
+    // Black and white only: sums far below 0 and above 255.
+    let noise = PixelImage.noise(width: sides.0, height: sides.0, seed: seed)
+    let image = PixelImage(
+      width: sides.0, height: sides.0, pixels: noise.pixels.map { $0 < 128 ? 0 : 255 })
+    let whole = ImageResizer.Region(left: 0, top: 0, width: sides.0, height: sides.0)
+    expectEqual(
+      ImageResizer.resize(
+        image, region: whole, width: sides.1, height: sides.1, interpolation: interpolation),
+      Self.reference(image, width: sides.1, height: sides.1, interpolation),
+      "\(interpolation) \(sides), seed \(seed)")
   }
 
   @Test func roundsBetweenThePasses() {
