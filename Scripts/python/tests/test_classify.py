@@ -179,9 +179,9 @@ def test_many_computes_as_many_images_at_a_time_as_the_engine_has_threads(small_
     classifier = Classifier(small_model)
     classifier._open().description["threads"] = 3  # as in a control group with a quota
     with classifier.classify_many(iter([])) as results:
-        assert results._pool._max_workers == 3
+        assert results._feed.workers == 3
     with Classifier(small_model, threads=1).classify_many(iter([])) as results:
-        assert results._pool._max_workers == len(os.sched_getaffinity(0))
+        assert results._feed.workers == len(os.sched_getaffinity(0))
 
 
 def test_many_begins_few_images_ahead(small_model: Path) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 
 from . import _input, _table
 from .classifier import Classifier
-from .errors import ArgumentError, ClosedError, DermaFusionError, ExplanationError, ImageError, LibraryError, ModelError
+from .errors import FAULTS, ArgumentError, DermaFusionError, ImageError
 from .result import Classification, Heatmap
 
 _EVERY = {"image_sha256": "string", "model_sha256": "string"}
@@ -47,8 +47,6 @@ PASSED = ("lesion_id", "patient_id")
 REMOTE = "^(?!(?i:file):/([^/]|$|//|/localhost/))[A-Za-z][A-Za-z0-9+.-]+:/"
 _REMEDY = """Read the files as they are: spark.read.format("binaryFile").load(...), ray.data.read_binary_files(..., \
 include_paths=True), daft.col("path").download(on_error="null")."""
-# Faults of the job, which every further row would have too.
-_FAULTS = (ClosedError, ExplanationError, LibraryError, ModelError)
 
 
 class Plan:
@@ -104,7 +102,7 @@ class Plan:
                 raise remote(path)
             try:
                 yield values(self._classify(classifier, row, path))
-            except _FAULTS:
+            except FAULTS:
                 raise
             except DermaFusionError as error:
                 yield values(error)

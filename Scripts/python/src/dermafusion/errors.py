@@ -89,3 +89,7 @@ class ArgumentError(DermaFusionError, ValueError):
 
 class ClosedError(DermaFusionError):
     """The classifier was closed, or this process was forked from one that uses the library."""
+
+
+#: Faults of the caller or of the model, which every further image would have too: none is the error of one image.
+FAULTS = (ClosedError, ExplanationError, LibraryError, ModelError)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
+import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from . import _input, _table
-from .errors import ArgumentError, DermaFusionError
+from .errors import FAULTS, ArgumentError, ClosedError, DermaFusionError
 from .result import Classification, Heatmap, to_frame
 
 if TYPE_CHECKING:
@@ -40,20 +43,25 @@ class _Failed:
 
 
 class _Feed:
-    """Takes images from the caller's iterable on a thread of its own, and begins a few ahead.
+    """Takes images from the caller's iterable on a thread of its own, and begins a few ahead on its workers.
 
-    A slow iterable does not delay finished results, and memory does not grow with the number of images.
+    A slow iterable does not delay finished results, and memory does not grow with the number of images. A
+    ThreadPoolExecutor would not do: it refuses work once the main thread has ended, even while other threads read, and
+    shutting it down from the garbage collector can wait for ever for a lock of the same thread.
     """
 
-    def __init__(self, pool: ThreadPoolExecutor, limit: int) -> None:
-        self._pool = pool
-        self._limit = limit
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
         self._changed = threading.Condition()
         self._waiting: deque[tuple[Any, Future[Any]] | _Failed] = deque()
+        self._jobs: SimpleQueue[tuple[Any, Any, Future[Any]] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
         self._has_ended = False
         self._is_closed = False
+        self._process = os.getpid()
 
     def start(self, jobs: Iterator[tuple[Any, Any]], work: Any) -> None:
+        _feeds.add(self)
         threading.Thread(target=self._run, args=(jobs, work), name="dermafusion-feed", daemon=True).start()
 
     def _run(self, jobs: Iterator[tuple[Any, Any]], work: Any) -> None:
@@ -62,11 +70,7 @@ class _Feed:
                 job = next(jobs, None)
                 if job is None:
                     break
-                with self._changed:
-                    if self._is_closed:
-                        break
-                    self._waiting.append((job[0], self._pool.submit(work, *job)))
-                    self._changed.notify_all()
+                self._begin(*job, work)
         except BaseException as error:
             with self._changed:
                 self._waiting.append(_Failed(error))
@@ -74,14 +78,49 @@ class _Feed:
             with self._changed:
                 self._has_ended = True
                 self._changed.notify_all()
+            # Behind all jobs: a worker that takes it hands it on.
+            self._jobs.put(None)
 
     def _has_room(self) -> bool:
         with self._changed:
-            self._changed.wait_for(lambda: self._is_closed or len(self._waiting) < self._limit)
+            self._changed.wait_for(lambda: self._is_closed or len(self._waiting) < 2 * self.workers)
             return not self._is_closed
+
+    def _begin(self, image: Any, row: Any, work: Any) -> None:
+        if len(self._threads) < self.workers:
+            thread = threading.Thread(target=self._work, args=(work,), name="dermafusion", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        future: Future[Any] = Future()
+        with self._changed:
+            if self._is_closed:
+                return
+            self._waiting.append((image, future))
+            self._jobs.put((image, row, future))
+            self._changed.notify_all()
+
+    def _work(self, work: Any) -> None:
+        while (job := self._jobs.get()) is not None:
+            self._compute(work, *job)
+            del job  # an image is not kept while the next one is waited for
+        self._jobs.put(None)
+
+    def _compute(self, work: Any, image: Any, row: Any, future: Future[Any]) -> None:
+        if self._is_closed:
+            future.cancel()
+            return
+        try:
+            future.set_result(work(image, row))
+        except BaseException as error:
+            future.set_exception(error)
+            del future  # which holds the error, whose traceback holds this frame
 
     def take(self) -> tuple[Any, Future[Any]] | _Failed | None:
         """The next image with its result to come; None behind the last one. Each is given to one thread."""
+        if self._process != os.getpid():
+            raise ClosedError(
+                "the results are computed in the process that this one was forked from", "Read them there."
+            )
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or self._has_ended or bool(self._waiting))
             if self._is_closed or not self._waiting:
@@ -90,11 +129,28 @@ class _Feed:
             self._changed.notify_all()
             return taken
 
-    def close(self) -> None:
+    def close(self, *, waits: bool) -> None:
+        """Begins no more images, and may wait for those under way."""
+        if self._process != os.getpid():
+            return  # it has no threads here, and a lock may be held for ever
         with self._changed:
             self._is_closed = True
             self._waiting.clear()
             self._changed.notify_all()
+        self._jobs.put(None)
+        if waits:
+            for thread in list(self._threads):
+                thread.join()
+
+
+_feeds: weakref.WeakSet[_Feed] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """No thread computes while the process goes. The threads that the caller started have ended before."""
+    for feed in list(_feeds):
+        feed.close(waits=True)
 
 
 class Classifications(Iterator[Any]):
@@ -133,8 +189,7 @@ class Classifications(Iterator[Any]):
         is_alone = workers > 1 or classifier._threads == 1
         self._returns_errors = errors == "return"
         self._has_features = features
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="dermafusion")
-        self._feed = _Feed(self._pool, 2 * workers)
+        self._feed = _Feed(workers)
 
         def work(image: Any, row: Any) -> Classification | Heatmap:
             if row is _NO_ROW:
@@ -150,33 +205,34 @@ class Classifications(Iterator[Any]):
         self._feed.start(_paired(iter(images), None if rows is None else iter(rows)), work)
 
     def __next__(self) -> Any:
-        job = self._feed.take()
-        if job is None or isinstance(job, _Failed):
-            # Nothing is left to begin. What other threads have taken goes on: a cancelled one would be a lost result.
-            self._pool.shutdown(wait=True)
-            if job is None:
-                raise StopIteration
-            raise job.error
-        image, future = job
         try:
-            return future.result()
-        except DermaFusionError as error:
-            if not self._returns_errors or isinstance(error, ArgumentError):
-                self.close()
-                raise
-            error.image = _input.name_of(image)
-            return error
+            job = self._feed.take()
+            if isinstance(job, tuple):
+                return self._result(*job)
         except CancelledError:
             # Another thread that reads the results has closed them.
             raise StopIteration from None
         except BaseException:
+            # An interrupt too, which may have lost a result: no others follow.
             self.close()
             raise
+        if isinstance(job, _Failed):
+            # What other threads have taken goes on.
+            raise job.error
+        raise StopIteration
+
+    def _result(self, image: Any, future: Future[Any]) -> Any:
+        try:
+            return future.result()
+        except DermaFusionError as error:
+            if not self._returns_errors or isinstance(error, (ArgumentError, *FAULTS)):
+                raise
+            error.image = _input.name_of(image)
+            return error
 
     def close(self) -> None:
         """Begins no more images and waits for those under way."""
-        self._feed.close()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._feed.close(waits=True)
 
     def __enter__(self) -> Classifications:
         return self
@@ -186,8 +242,7 @@ class Classifications(Iterator[Any]):
 
     def __del__(self) -> None:
         if hasattr(self, "_feed"):
-            self._feed.close()
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._feed.close(waits=False)
 
     def to_frame(self) -> Any:
         """All that is left as a pandas DataFrame; see `dermafusion.to_frame`."""
