@@ -170,6 +170,36 @@ def test_a_classifier_that_is_closed_is_no_error_of_the_images(small_model: Path
     assert next(results, None) is None
 
 
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_classifier_that_another_thread_closes_meanwhile_is_closed(small_model: Path, is_open: bool) -> None:
+    class Closed(Classifier):
+        """Another thread closes it as soon as this one has seen that it is not."""
+
+        @property
+        def _is_closed(self) -> bool:
+            was = self.__dict__["closed"]
+            if not was and self.__dict__.get("is_watched"):
+                self.close()
+            return was
+
+        @_is_closed.setter
+        def _is_closed(self, value: bool) -> None:
+            self.__dict__["closed"] = value
+
+    made = Closed.__new__(Closed)
+    made._set(str(small_model), 1, "en")
+    if is_open:
+        assert made.classes
+    made.__dict__["is_watched"] = True
+    for _ in range(2):
+        try:
+            assert made.classes
+        except dermafusion.ClosedError:
+            pass
+        # A closed one must not keep its model.
+        assert made._engine is None
+
+
 def test_an_error_of_the_iterable_costs_other_readers_nothing(small_model: Path) -> None:
     # One worker: the reader that meets the error is the last of five, while the others' images wait.
     classifier = Classifier(small_model)
@@ -208,3 +238,22 @@ def test_an_interrupt_ends_the_results(small_model: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         list(results)
     assert next(results, None) is None
+
+
+def test_what_a_handle_stands_for_lasts_to_the_end_of_the_process(small_model: Path) -> None:
+    run = program(
+        """
+        import atexit, sys
+        @atexit.register
+        def last():
+            print(heatmap.picture() == picture, classifier.classify(image).prediction is not None)
+        import numpy
+        from dermafusion import Classifier
+        image = numpy.random.default_rng(1).integers(0, 255, (90, 90, 3)).astype(numpy.uint8)
+        classifier = Classifier(sys.argv[1])
+        heatmap = classifier.heatmap(image)
+        picture = heatmap.picture()
+        """,
+        small_model,
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "True True\n", "")

@@ -19,7 +19,7 @@ class Result:
     def __init__(self, library: _library.Library, handle: int) -> None:
         self.library = library
         self.handle = handle
-        self._finalizer = weakref.finalize(self, _close, library, "result_close", handle)
+        self._finalizer = _freed(self, library, "result_close", handle)
         self.view = _library.View(size=ctypes.sizeof(_library.View))
         library.call("result_view", handle, ctypes.byref(self.view))
 
@@ -60,7 +60,7 @@ class Engine:
     def __init__(self, library: _library.Library, handle: int) -> None:
         self.library = library
         self.handle = handle
-        self.finalizer = weakref.finalize(self, _close, library, "classifier_close", handle)
+        self.finalizer = _freed(self, library, "classifier_close", handle)
         result = Result(library, library.make("describe", handle))
         self.description: dict[str, Any] = json.loads(result.json)
         self.classes: tuple[str, ...] = tuple(item["class"] for item in self.description["classes"])
@@ -69,6 +69,13 @@ class Engine:
     def make(self, name: str, *arguments: object) -> Result:
         self.library.require_own_process()
         return Result(self.library, self.library.make(name, self.handle, *arguments))
+
+
+def _freed(holder: object, library: _library.Library, function: str, handle: int) -> weakref.finalize[..., Any]:
+    """Frees what a handle stands for with its holder; not at the end of the process, where others may still use it."""
+    finalizer = weakref.finalize(holder, _close, library, function, handle)
+    finalizer.atexit = False
+    return finalizer
 
 
 def _close(library: _library.Library, function: str, handle: int) -> None:

@@ -295,13 +295,17 @@ class Classifier:
         raise ArgumentError(f"language {language!r} is not one of {', '.join(known)}", "Name one of them.")
 
     def _open(self) -> _engine.Engine:
-        if self._is_closed:
-            raise ClosedError("the classifier is closed", "Make another one.")
-        if self._engine is None:
+        engine = self._engine
+        if engine is None and not self._is_closed:
             # One thread needs no weights of its own: the call says that it keeps to the calling one.
             count = _input.thread_count(self._threads)
-            self._engine = _engine.folder_engine(_folder(self._model), 0 if count == 1 else count, self._language)
-        return self._engine
+            engine = _engine.folder_engine(_folder(self._model), 0 if count == 1 else count, self._language)
+            self._engine = engine
+        if engine is None or self._is_closed:
+            # Another thread may have closed it while this one opened it.
+            self._engine = None
+            raise ClosedError("the classifier is closed", "Make another one.")
+        return engine
 
     @staticmethod
     def _run(engine: _engine.Engine, verb: str, image: object, request: _library.Request, name: str) -> _engine.Result:

@@ -217,7 +217,7 @@ class Classifications(Iterator[Any]):
             self.close()
             raise
         if isinstance(job, _Failed):
-            # What other threads have taken goes on.
+            # Other threads still get the results of the images that they took.
             raise job.error
         raise StopIteration
 
