@@ -149,6 +149,12 @@ def languages() -> dict:
     return {code: page[code] | engine[code] for code in sorted(engine, key=lambda code: (code != "en", code))}
 
 
+def limits() -> list[float]:
+    """The probabilities at which a result gets other words."""
+    text = (ROOT / "Sources/DermaFusion/Result/RiskLevel.swift").read_text()
+    return [float(value) for value in re.findall(r"Threshold: Float = ([\d.]+)", text)]
+
+
 def notices() -> str:
     """The notices of the projects whose parts are in the page: those sections of THIRD_PARTY_NOTICES."""
     rule = "=" * 78 + "\n"
@@ -233,6 +239,7 @@ def page(engine: Path, model: Path, worker_entry: Path, is_site: bool = False) -
         "notices": notices(),
         "disclaimer": disclaimer(),
         "figures": figures(model),
+        "limits": limits(),
         "isSite": is_site,
     }
     values = {

@@ -326,6 +326,8 @@ interface PageFacts {
   isSite: boolean;
   /** The statements of the model's folder on its evaluation. */
   figures: Figures | null;
+  /** The probabilities at which a result gets other words. */
+  limits: number[];
 }
 
 interface Figures {

@@ -23,9 +23,10 @@ export const textsOf = (/** @type {string} */ language) =>
  */
 export async function load(...names) {
   globalThis.navigator ??= /** @type {any} */ ({ languages: ['en'] });
-  // The page finds its texts in the document, where the build puts them.
-  const texts = JSON.stringify(Object.fromEntries(['en', ...languages].map((code) => [code, textsOf(code)])));
-  globalThis.document ??= /** @type {any} */ ({ documentElement: {}, getElementById: (/** @type {string} */ id) => (id === 'page-texts' ? { textContent: texts } : null) });
+  // The page finds its texts and facts in the document, where the build puts them.
+  const texts = Object.fromEntries(['en', ...languages].map((code) => [code, textsOf(code)]));
+  const blocks = /** @type {any} */ ({ 'page-texts': texts, 'page-facts': { limits: [0.1, 0.2, 0.3] } });
+  globalThis.document ??= /** @type {any} */ ({ documentElement: {}, getElementById: (/** @type {string} */ id) => id in blocks ? { textContent: JSON.stringify(blocks[id]) } : null });
   const input = names.map((name) => `export * from './${name}';`).join('\n');
   const run = spawnSync('esbuild', ['--bundle', '--format=esm', '--charset=utf8', '--log-level=warning'], { cwd: scripts, input, encoding: 'utf8' });
   if (run.status !== 0) throw new Error(`esbuild: ${run.error ?? run.stderr}`);

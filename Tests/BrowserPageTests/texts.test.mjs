@@ -67,6 +67,13 @@ test('numbers, shares and times are written as the language writes them', () => 
   assert.equal(page.formatDuration(3 * 24 * 60 * minute), '3 Tage');
 });
 
+test('no number reaches a limit that its probability does not', () => {
+  page.setLanguage('en');
+  const said = /** @type {[number, string][]} */ ([[0.0949, '9.5%'], [0.0996, '9.9%'], [0.09999999, '9.9%'], [0.1, '10.0%'], [0.1996, '19.9%'], [0.2, '20.0%'],
+    [0.298, '29.8%'], [0.2996, '29.9%'], [0.29999998, '29.9%'], [0.3, '30.0%'], [0.3996, '40.0%']]);
+  for (const [probability, words] of said) assert.equal(page.formatPercent(probability), words);
+});
+
 test('names of JavaScript are no texts', () => {
   for (const name of ['toString', 'constructor', '__proto__']) assert.equal(page.has(`warnings.${name}`), false);
 });

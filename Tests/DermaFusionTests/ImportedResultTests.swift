@@ -117,6 +117,15 @@ import Testing
     #expect(members["summary"] == .string(result.summary))
   }
 
+  /// Before, 0.298 was 30 % in a sentence.
+  @Test func anOlderSentenceMayRoundInAnotherWay() throws {
+    let result = try Self.classification(["nv": 0.298, "bkl": 0.29, "df": 0.28, "vasc": 0.132])
+    #expect(result.summary.contains("(29% confidence)"))
+    let older = Self.text(of: result).replacing("(29% confidence)", with: "(30% confidence)")
+    guard case .object(let members) = try Self.read(older).json else { return #expect(Bool(false)) }
+    #expect(members["summary"] == .string(result.summary))
+  }
+
   /// A result in another language is held against the sentences of that language.
   @Test func aResultInAnotherLanguageIsReadBack() throws {
     let result = try Self.classification(["nv": 0.51, "mel": 0.46, "bcc": 0.03])

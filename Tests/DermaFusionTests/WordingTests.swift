@@ -103,6 +103,23 @@ func summary(_ probabilities: ClassScores) -> String {
     #expect(Wording.percentage(probability) == text)
   }
 
+  /// The limits are 0.10 and 0.30 for the risk, and 0.20 for a low confidence.
+  @Test(
+    arguments: [
+      (0.0949, "9%", "9.5%"), (0.0951, "9%", "9.5%"), (0.09949, "9%", "9.9%"), (0.0996, "9%", "9.9%"),
+      (0.09999, "9%", "9.9%"), (Float(0.1).nextDown, "9%", "9.9%"), (0.1, "10%", "10.0%"),
+      (0.1049, "10%", "10.5%"), (0.1051, "11%", "10.5%"), (0.1996, "19%", "19.9%"),
+      (Float(0.2).nextDown, "19%", "19.9%"),
+      (0.2, "20%", "20.0%"), (0.2949, "29%", "29.5%"), (0.298, "29%", "29.8%"), (0.2996, "29%", "29.9%"),
+      (Float(0.3).nextDown, "29%", "29.9%"), (0.3, "30%", "30.0%"), (0.3051, "31%", "30.5%"),
+      // Nothing changes at other tens.
+      (0.3996, "40%", "40.0%"), (0.0096, "1%", "1.0%"),
+    ] as [(Float, String, String)])
+  func noNumberReachesALimitThatItsProbabilityDoesNot(probability: Float, whole: String, tenths: String) {
+    #expect(Wording.wholePercentage(probability) == whole)
+    #expect(Wording.percentage(probability) == tenths)
+  }
+
   @Test func melanomaAboveThresholdIsUrgentAndAtItIsNot() {
     let urgent = " An urgent consultation with a dermatologist is advised."
     #expect(!summary(probabilities([.mel: 0.95])).hasSuffix(urgent))

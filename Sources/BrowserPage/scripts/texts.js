@@ -1,3 +1,5 @@
+import facts from './facts.js';
+
 /**
  * All languages of the page: the files of the folder `texts`, which the build writes into the page. English comes first and
  * stands in for what another language lacks.
@@ -99,11 +101,13 @@ export function formatShare(share, digits = 1) {
 }
 
 /**
- * A probability in percent with one decimal. A softmax is never certain, so neither 0 nor 100 is said.
+ * A probability in percent with one decimal, as the engine's `Wording.percentage` rounds it: to the nearest, but down from below
+ * a limit of the words beside it. A softmax is never certain, so neither 0 nor 100 is said.
  * @param {number} probability 0...1
  */
 export function formatPercent(probability) {
-  const tenths = Math.round(probability * 1000);
+  const nearest = Math.round(probability * 1000);
+  const tenths = facts.limits.some((limit) => probability < limit && nearest === Math.round(limit * 1000)) ? nearest - 1 : nearest;
   if (tenths === 0) return `<\u2060${formatShare(0.001)}`;
   if (tenths >= 1000) return `>\u2060${formatShare(0.999)}`;
   return formatShare(tenths / 1000);

@@ -26,22 +26,28 @@ public enum Wording {
       .joined(separator: " ")
   }
 
-  /// Rounded to a whole number of percent, 0...99: a softmax is never certain. Sentences say 0 as "less than 1%".
-  ///
-  /// - Parameter probability: 0...1
-  package static func wholePercent(_ probability: Float) -> Int {
-    min(Int((Double(probability) * 100).rounded()), 99)
+  /// The probabilities at which a result gets other words.
+  private static let limits = [
+    RiskLevel.moderateThreshold, ConfidenceLevel.lowThreshold, RiskLevel.highThreshold,
+  ]
+
+  /// A probability in units of `1 / scale`, rounded to the nearest, but down from below a limit. So 0.298 beside "moderate
+  /// risk" is 29 %: 30 % is high risk.
+  private static func rounded(_ probability: Float, scale: Double) -> Int {
+    let nearest = { (share: Float) in Int((Double(share) * scale).rounded()) }
+    let number = nearest(probability)
+    return limits.contains { probability < $0 && number == nearest($0) } ? number - 1 : number
   }
 
-  /// ``wholePercent(_:)`` in words: `81%`.
+  /// A probability, 0...1, in whole percent: `81%`. A softmax is never certain, so it is neither 0 nor 100.
   package static func wholePercentage(_ probability: Float, in language: Language = .english) -> String {
-    let percent = wholePercent(probability)
+    let percent = min(rounded(probability, scale: 100), 99)
     return percent == 0 ? language["result.belowOnePercent"] : language.number("\(percent)%")
   }
 
   /// A probability, 0...1, in percent to one decimal. A softmax is never certain, so it is neither 0.0 nor 100.0.
   package static func percentage(_ probability: Float, in language: Language = .english) -> String {
-    let tenths = Int((Double(probability) * 1000).rounded())
+    let tenths = rounded(probability, scale: 1000)
     if tenths == 0 { return language.number("<0.1%") }
     if tenths >= 1000 { return language.number(">99.9%") }
     return language.number("\(tenths / 10).\(tenths % 10)%")
