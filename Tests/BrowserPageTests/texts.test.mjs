@@ -58,8 +58,8 @@ test('numbers, shares and times are written as the language writes them', () => 
   assert.equal(page.formatPercent(0.9999), '>\u{2060}99,9\u{a0}%');
   page.setLanguage('en');
   assert.equal(page.formatPercent(0), '<\u{2060}0.1%');
-  assert.equal(page.t('metadata.years', { count: 1.5 }), '1.5 years');
-  assert.equal(page.t('metadata.years', { count: 1 }), '1 year');
+  assert.equal(page.t('metadata.years', { count: 1.5 }), '1.5\u{a0}years');
+  assert.equal(page.t('metadata.years', { count: 1 }), '1\u{a0}year');
   const minute = 60_000;
   const durations = [0, 1, 59, 3 * 60, 3 * 24 * 60, 20 * 24 * 60, 100 * 24 * 60, 1000 * 24 * 60].map((minutes) => page.formatDuration(minutes * minute));
   assert.deepEqual(durations, ['0 minutes', '1 minute', '59 minutes', '3 hours', '3 days', '2 weeks', '3 months', '2 years']);

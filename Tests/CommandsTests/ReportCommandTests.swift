@@ -39,7 +39,7 @@ import Testing
     let heading = try #require(page.firstRange(of: "<h1>"))
     #expect(body.upperBound < disclaimer.lowerBound && disclaimer.upperBound < heading.lowerBound)
     for part in [
-      "Classification suggests", "This is not a diagnosis.", "55 years", "Male", "not given", "A.ppm",
+      "Classification suggests", "This is not a diagnosis.", "55\u{A0}years", "Male", "not given", "A.ppm",
     ] {
       #expect(page.contains(part), "\(part) is not in the page")
     }
@@ -124,20 +124,21 @@ import Testing
     #expect(page.contains("@bottom-left { content: \"\(Wording.disclaimer)\";"))
     let own: [Language: [String]] = [
       .english: [
-        "Classification suggests", "1.5 years", "Place on the body", "Labelled: <strong>Melanoma</strong>",
+        "Classification suggests", "1.5\u{A0}years", "Place on the body",
+        "Labelled: <strong>Melanoma</strong>",
         "Back to all", "missing.ppm: no such file or folder", "counter(page) \" of \" counter(pages)",
       ],
       .german: [
-        "Die Klassifikation legt", "1,5 Jahre", "Weiblich", "<dd>Bein</dd>",
+        "Die Klassifikation legt", "1,5\u{A0}Jahre", "Weiblich", "<dd>Bein</dd>",
         "Laut Tabelle: <strong>Melanom</strong>", "6 Bilder: ",
         "missing.ppm: keine solche Datei und kein solcher Ordner", "Es gilt der englische Wortlaut",
         "\u{A0}%",
         "counter(page) \" von \" counter(pages)",
       ],
       .french: [
-        "La classification suggère", "1,5 an<", "Féminin", "<dd>jambe</dd>",
+        "La classification suggère", "1,5\u{A0}an<", "Féminin", "<dd>jambe</dd>",
         "Selon le tableau\u{A0}: <strong>Mélanome</strong>", "6 images\u{A0}: ",
-        "missing.ppm: fichier ou dossier introuvable",
+        "missing.ppm\u{A0}: fichier ou dossier introuvable",
         "La version anglaise fait foi",
         "\u{202F}%", "counter(page) \" sur \" counter(pages)",
       ],

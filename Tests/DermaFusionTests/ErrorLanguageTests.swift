@@ -33,7 +33,7 @@ import Testing
     #expect(german.remedy == "Bitte berichtigen Sie die Tabelle." && german.code == error.code)
     #expect(
       error.worded(in: .french).message
-        == "t{1}.csv: ligne 2, colonne «\u{A0}sex\u{A0}»\u{A0}: la valeur «\u{A0}weib{2}lich\u{A0}» n’est pas valable. "
+        == "t{1}.csv\u{A0}: ligne 2, colonne «\u{A0}sex\u{A0}»\u{A0}: la valeur «\u{A0}weib{2}lich\u{A0}» n’est pas valable. "
         + "Veuillez indiquer l’une de ces valeurs\u{A0}: 'male', 'female' ou 'unknown'.")
   }
 
@@ -165,7 +165,9 @@ import Testing
     let mixed: Sentence = "line \(1): \("a part without a translation" as Sentence)"
     #expect(Language.german.words(of: mixed) == "line 1: a part without a translation")
     let named = DermaFusionError.notFound("a{1}.csv").named("b")
-    #expect(Language.french.words(of: named.fault) == "b: a{1}.csv: fichier ou dossier introuvable")
+    #expect(
+      Language.french.words(of: named.fault) == "b\u{A0}: a{1}.csv\u{A0}: fichier ou dossier introuvable"
+    )
   }
 
   @Test func theLanguagesHaveTheSameSentences() {

@@ -267,6 +267,6 @@ import Testing
     #expect(
       DermaFusionError.outOfRange(key: "temperature", value: "0", rule: "above 0").named("config.json")
         .worded(in: .french).message
-        == "config.json: \"temperature\" est 0\u{A0}; il faut une valeur supérieure à 0")
+        == "config.json\u{A0}: \"temperature\" est 0\u{A0}; il faut une valeur supérieure à 0")
   }
 }

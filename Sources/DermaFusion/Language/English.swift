@@ -23,7 +23,7 @@ extension Language {
         },
         "metadata": {
           "title": "What is known", "lead": "All of this is optional. What you leave out is treated as unknown and listed in the result.",
-          "age": "Age", "ageSlider": "Age, slider", "clearAge": "Clear", "years": { "one": "{count} year", "other": "{count} years" }, "ageMissing": "Age not given",
+          "age": "Age", "ageSlider": "Age, slider", "clearAge": "Clear", "years": { "one": "{count} year", "other": "{count} years" }, "ageMissing": "Age not given",
           "ageInvalid": "Enter an age from 0 to 130 years, or leave the field empty.", "ageClamped": "The model counts every age above 100 as 100.",
           "infant": "Age 0: is the patient an infant under one year?", "infantYes": "Yes, an infant", "infantNo": "No, leave the age empty", "infantTaken": "Infant under one year",
           "sex": "Sex", "sexes": { "female": "Female", "male": "Male", "unknown": "Unknown or not said" },

@@ -183,6 +183,7 @@ extension Language {
       "{1}: there is no line for {2}": "{1} : il n’y a pas de ligne pour {2}",
       "{1}: the SHA-256 is {2}, and the folder's {3} states {4}: the file is damaged, or was replaced without its checksum": "{1} : le SHA-256 est {2}, et le {3} du dossier indique {4} : le fichier est endommagé, ou a été remplacé sans sa somme de contrôle",
       "Export the model again, or copy its folder again in full.": "Exportez à nouveau le modèle, ou copiez à nouveau son dossier en entier.",
+      "{1}: {2}": "{1} : {2}",
       "{1}; {2}": "{1} ; {2}",
       "Name a folder that holds config.json and model.safetensors.": "Indiquez un dossier qui contient config.json et model.safetensors.",
       "no folder with a {1} was found; looked at {2}": "aucun dossier avec un {1} n’a été trouvé ; recherche faite dans {2}",

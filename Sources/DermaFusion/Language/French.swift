@@ -23,7 +23,7 @@ extension Language {
         },
         "metadata": {
           "title": "Ce qui est connu", "lead": "Tout est facultatif. Ce que vous omettez est traité comme inconnu et indiqué dans le résultat.",
-          "age": "Âge", "ageSlider": "Âge, curseur", "clearAge": "Effacer", "years": { "one": "{count} an", "other": "{count} ans" }, "ageMissing": "Âge non indiqué",
+          "age": "Âge", "ageSlider": "Âge, curseur", "clearAge": "Effacer", "years": { "one": "{count} an", "other": "{count} ans" }, "ageMissing": "Âge non indiqué",
           "ageInvalid": "Entrez un âge de 0 à 130 ans, ou laissez le champ vide.", "ageClamped": "Le modèle compte tout âge supérieur à 100 comme 100.",
           "infant": "Âge 0 : s’agit-il d’un nourrisson de moins d’un an ?", "infantYes": "Oui, un nourrisson", "infantNo": "Non, laisser l’âge vide", "infantTaken": "Nourrisson de moins d’un an",
           "sex": "Sexe", "sexes": { "female": "Féminin", "male": "Masculin", "unknown": "Inconnu ou non précisé" },

@@ -183,6 +183,7 @@ extension Language {
       "{1}: there is no line for {2}": "{1}: Es gibt keine Zeile für {2}",
       "{1}: the SHA-256 is {2}, and the folder's {3} states {4}: the file is damaged, or was replaced without its checksum": "{1}: Der SHA-256 ist {2}, und {3} im Ordner nennt {4}: Die Datei ist beschädigt oder wurde ohne ihre Prüfsumme ersetzt",
       "Export the model again, or copy its folder again in full.": "Exportieren Sie das Modell noch einmal, oder kopieren Sie seinen Ordner noch einmal ganz.",
+      "{1}: {2}": "{1}: {2}",
       "{1}; {2}": "{1}; {2}",
       "Name a folder that holds config.json and model.safetensors.": "Nennen Sie einen Ordner, der config.json und model.safetensors enthält.",
       "no folder with a {1} was found; looked at {2}": "kein Ordner mit {1} wurde gefunden; gesucht wurde in {2}",
