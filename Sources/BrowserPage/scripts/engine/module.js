@@ -47,7 +47,7 @@ function host(/** @type {() => WebAssembly.Memory} */ memory) {
   };
 }
 
-const bytesOf = (/** @type {ImageData} */ { data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+const pixelBytes = (/** @type {ImageData} */ { data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
 export class EngineModule {
   /** @type {any} */
@@ -101,7 +101,7 @@ export class EngineModule {
 
   /** @param {ImageData} frame of a camera @param {boolean | null} wasUnfamiliar see `judgeFrame` @returns {FrameJudgement} */
   judge(frame, wasUnfamiliar) {
-    return this.#answer([bytesOf(frame)], (image) => this.#exports.judge(this.#model, image, frame.width, frame.height, Number(wasUnfamiliar ?? -1)));
+    return this.#answer([pixelBytes(frame)], (image) => this.#exports.judge(this.#model, image, frame.width, frame.height, Number(wasUnfamiliar ?? -1)));
   }
 
   /**
@@ -147,7 +147,7 @@ export class EngineModule {
   /** @param {'classify' | 'explain'} name @param {ImageData} pixels @param {object} request */
   #lookedAt(name, pixels, request) {
     const text = encoder.encode(JSON.stringify(request));
-    return this.#answer([bytesOf(pixels), text], (image, words) => this.#exports[name](this.#model, image, pixels.width, pixels.height, words, text.length));
+    return this.#answer([pixelBytes(pixels), text], (image, words) => this.#exports[name](this.#model, image, pixels.width, pixels.height, words, text.length));
   }
 
   /** The engine's text of a call; the error where the call returns 0. */
