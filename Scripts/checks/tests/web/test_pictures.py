@@ -6,6 +6,12 @@ from screens import LOCALES, screens
 
 pytestmark = pytest.mark.slow
 
+# A browser paints rows that are far from the window only when somebody scrolls to them.
+PAINT_ALL = """() => {
+  for (const row of document.querySelectorAll('.scan-row')) row.style.contentVisibility = 'visible';
+  return Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+}"""
+
 
 @pytest.mark.parametrize("language", LOCALES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -15,6 +21,7 @@ def test_screens(visit, width, scheme, language):
     on = visit(accepted=False, color_scheme=scheme, locale=LOCALES[language], viewport={"width": width, "height": 800})
     for name in screens(on, language):
         has_dialog = on.page.locator("dialog").count() > 0
+        on.page.evaluate(PAINT_ALL)
         on.page.screenshot(path=PICTURES / f"{name}-{width}-{scheme}-{language}.png", full_page=not has_dialog)
 
 
