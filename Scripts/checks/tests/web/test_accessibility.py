@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 from conftest import FIXTURES
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
-from screens import LOCALES, screens
+from screens import LOCALES, Words, button, screens
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
 
@@ -249,3 +249,33 @@ def test_the_way_on_is_in_sight_on_a_phone(visit):
         expect(way, shown).to_be_in_viewport(ratio=1)
         way.click()
     on.page.wait_for_selector(".result")
+
+
+def test_on_a_phone_nothing_is_parted_or_cut(visit):
+    on = visit(viewport={"width": 360, "height": 640}, locale="de-DE", accepted=False)
+    page, words = on.page, Words("de")
+    page.locator(".gate .primary").click()
+    on.open_image(FIXTURES / "phantom_brown.jpg")
+    page.locator(".actions .primary").click()
+    age = page.locator(".age-number")
+    age.focus()
+    # The ring of the focus has its place inside of what scrolls.
+    reach, room = age.evaluate("""(field) => {
+      const { outlineWidth, outlineOffset } = getComputedStyle(field);
+      return [parseFloat(outlineWidth) + parseFloat(outlineOffset),
+        field.getBoundingClientRect().left - field.closest('.questions').getBoundingClientRect().left];
+    }""")
+    assert 0 < reach <= room
+    button(on, words("scan.analyse")).click()
+    # A probability stands beside the first line of its class's name, however long that is.
+    page.locator(".bar").first.wait_for()
+    below = page.locator(".bar").evaluate_all("""(bars) => bars.filter((bar) => {
+      const [name, value] = ['.bar-name', '.bar-value'].map((part) => bar.querySelector(part).getBoundingClientRect());
+      const line = parseFloat(getComputedStyle(bar).lineHeight);
+      return value.left < name.right || value.top > name.top + line / 2 || value.height > 1.5 * line;
+    }).map((bar) => bar.innerText)""")
+    assert below == []
+    # On paper the picture beside the risk, which a narrow window shows, is left out.
+    page.emulate_media(media="print")
+    expect(page.locator(".head-photograph")).to_be_hidden()
+    expect(page.locator(".heatmap-stage")).to_be_visible()

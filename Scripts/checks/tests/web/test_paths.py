@@ -157,7 +157,7 @@ def test_scan_by_keyboard_alone(visit):
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Result").wait_for()
     text = page.locator(".result").inner_text()
-    assert "44 years" in text and "Female" in text and "ower extremity" in text
+    assert "44\u00a0years" in text and "Female" in text and "ower extremity" in text
     assert "The square was moved or zoomed" in text
     press_until(page, "Save to history")
     page.keyboard.press("Enter")
@@ -430,7 +430,7 @@ def test_learn_states_the_figures_of_the_models_folder(visit):
     ):
         value, (low, high) = values[name], evaluation[f"{key}CI"]
         # An area under a curve is a number; what is a share of something is in percent, as everywhere on the page.
-        said = f"{value:.2f} ({low:.2f} to {high:.2f})" if name == "macro_auroc" else f"{percent(value)} ("
+        said = f"{value:.2f} ({low:.2f}\u00a0to {high:.2f})" if name == "macro_auroc" else f"{percent(value)} ("
         assert said in text, key
         assert any(str(rounded(value, digits)) in card for digits in (2, 3)), f"the model card has no {key} of {value}"
     low_risk = values["risk"]["melanomas_at_low_risk"]

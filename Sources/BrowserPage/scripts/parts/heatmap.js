@@ -39,7 +39,7 @@ export function heatmap(/** @type {Options} */ { photograph, result, classes, re
   let place = '';
   let turn = 0;
 
-  const caption = h('div', { class: 'small soft' });
+  const caption = h('div', { class: 'stack close small soft' });
   const problem = h('div', { 'aria-live': 'polite' });
   const pair = stages(photograph);
   const scale = colourBar();
@@ -86,7 +86,7 @@ export function heatmap(/** @type {Options} */ { photograph, result, classes, re
   }
 
   const controls = mapControls({
-    order, lesionClass, visible, pair, probabilities: result.probabilities,
+    order, lesionClass, visible, pair,
     chosen: (id) => { lesionClass = id; load(); }, shown: (isVisible) => { visible = isVisible; describe(); },
   });
   describe();
@@ -160,19 +160,17 @@ function whileHeld(element, changed) {
  * @param {string} options.lesionClass
  * @param {boolean} options.visible
  * @param {ReturnType<typeof stages>} options.pair
- * @param {Record<string, number>} options.probabilities
  * @param {(lesionClass: string) => void} options.chosen
  * @param {(visible: boolean) => void} options.shown
  */
-function mapControls({ order, lesionClass, visible, pair, probabilities, chosen, shown }) {
+function mapControls({ order, lesionClass, visible, pair, chosen, shown }) {
   const opacity = h('input', { class: 'slider', type: 'range', min: 0, max: 100, step: 5, value: 65, oninput: () => setOpacity() });
   const setOpacity = () => {
     pair.overlay.style.opacity = String(Number(opacity.value) / 100);
     opacity.setAttribute('aria-valuetext', `${opacity.value} %`);
   };
   const picker = h('select', { class: 'input', onchange: () => chosen(picker.value) },
-    order.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass },
-      `${className(id, name)} (${formatPercent(probabilities[id])})`)));
+    order.map(({ class: id, name }) => h('option', { value: id, selected: id === lesionClass }, className(id, name))));
   const isWide = matchMedia(WIDE).matches;
   const isPress = (/** @type {KeyboardEvent} */ { key }) => key === ' ' || key === 'Enter';
   const hold = h('button', { type: 'button', class: 'button', onblur: () => pair.peek(false),

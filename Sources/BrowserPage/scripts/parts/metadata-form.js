@@ -97,7 +97,7 @@ function ageField(start, changed) {
   tell();
   return h('div', { class: 'stack close' },
     h('label', { class: 'label', for: ids.age }, t('metadata.age')),
-    h('div', { class: 'age-row' }, number, slider, clear), hint);
+    h('div', { class: 'age-row' }, number, clear, slider), hint);
 }
 
 /** @param {number | null} age a valid one */

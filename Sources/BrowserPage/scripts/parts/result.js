@@ -37,12 +37,13 @@ export function unreliable(/** @type {Result} */ result) {
  */
 export function bars(result, classes, order = result) {
   const set = result.abstain ? [] : result.conformalSet ?? [];
+  const title = t(result.conformalCoverage === null ? 'result.inSetShort' : 'result.inSet');
   return h('ul', { role: 'list', class: `bars${result.abstain ? ' unreliable' : ''}` },
     ranked(classes, order.probabilities).map(({ class: id, name, index }) => {
     const probability = result.probabilities[id];
     return h('li', { class: 'bar' },
-      h('span', { class: 'bar-name' }, className(id, name), set.includes(id)
-        ? h('span', { class: 'in-set', title: t(result.conformalCoverage === null ? 'result.inSetShort' : 'result.inSet') }, t('result.inSetShort')) : null),
+      h('span', { class: 'bar-name' }, className(id, name),
+        set.includes(id) ? [' ', h('span', { class: 'in-set', title }, t('result.inSetShort'))] : null),
       h('span', { class: 'bar-value numbers' }, formatPercent(probability)),
       h('span', { class: 'bar-track', 'aria-hidden': 'true' },
         h('span', { class: 'bar-fill', style: { width: `${100 * probability}%`, '--bar': classColor(id, index) } })));
@@ -80,7 +81,7 @@ export function metadataEffect(/** @type {Result} */ result, /** @type {Classes}
   if (!shares) return null;
   const chances = (/** @type {Record<string, number>} */ logits) => probabilitiesOf(logits, temperature, result.multiLabel === true);
   const alone = chances(shares.imageAlone);
-  const all = chances(shares.everything);
+  const all = result.probabilities;
   const moved = classes.map(({ class: id, name }) => ({ id, name, change: all[id] - alone[id] }))
     .sort((first, second) => Math.abs(second.change) - Math.abs(first.change)).slice(0, 3);
   const without = { age: shares.withoutAge, sex: shares.withoutSex, site: shares.withoutSite };
