@@ -10,8 +10,9 @@ import SystemModule
 struct WinogradProduct: Sendable {
   /// Channels that are transformed together: those of some blocks of groups; without groups all.
   private struct Part: Sendable {
-    /// For each value of a tile and each block: `[inputs] x [outputs]`, packed.
-    let matrices: [[PackedMatrix]]
+    /// For each value of a tile and, within it, each block: `[inputs] x [outputs]`, packed.
+    let matrices: [PackedMatrix]
+    var blockCount: Int { matrices.count / 16 }
     let firstInput: Int
     let firstOutput: Int
   }
@@ -46,7 +47,7 @@ struct WinogradProduct: Sendable {
         && ($0 * cut.outputs).isMultiple(of: kernels.vectorWidth)
     }!
     parts = stride(from: 0, to: cut.blockCount, by: perPart).map { first in
-      let matrices = (0..<16).map { value in
+      let matrices = (0..<16).flatMap { value in
         (first..<min(first + perPart, cut.blockCount)).map { block in
           PackedMatrix(columnCount: cut.outputs, depth: cut.inputs, bias: nil, kernels: kernels) {
             column, start, target in
@@ -100,7 +101,7 @@ struct WinogradProduct: Sendable {
     precondition(cut.blockCount == 1, "the weight of \(cut.blockCount) blocks of groups as one matrix")
     // The product of these rows with G is the unit matrix.
     let inverse: [[(value: Int, sign: Float)]] = [[(0, 1)], [(1, 1), (2, -1)], [(3, 1)]]
-    let values = parts[0].matrices.map { $0[0].unpacked() }
+    let values = parts[0].matrices.map { $0.unpacked() }
     var weight: [Float] = []
     for tap in 0..<9 {
       var plane = [Float](repeating: 0, count: values[0].count)
@@ -118,12 +119,12 @@ struct WinogradProduct: Sendable {
   }
 
   /// Floats from one tile to the next among the transformed tiles.
-  private var inputStride: Int { padded(parts[0].matrices[0].count * cut.inputs) }
+  private var inputStride: Int { padded(parts[0].blockCount * cut.inputs) }
   /// Channels of a part's output, whole vectors.
-  private var outputCount: Int { padded(parts[0].matrices[0].count * cut.outputs) }
+  private var outputCount: Int { padded(parts[0].blockCount * cut.outputs) }
   /// Floats from one tile to the next among the products, of which the last block's fill whole vectors too.
   private var outputStride: Int {
-    let last = (parts[0].matrices[0].count - 1) * cut.outputs
+    let last = (parts[0].blockCount - 1) * cut.outputs
     return padded(last + padded(cut.outputs))
   }
 
@@ -231,18 +232,20 @@ struct WinogradProduct: Sendable {
       }
     }
     let blocks = (tiles.count + Self.taskSize - 1) / Self.taskSize
-    share(16 * blocks) { tasks in
-      for task in tasks {
-        let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
-        let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
-        // In order: a block's vectors may reach over the first products of the next.
-        for (index, matrix) in part.matrices[value].enumerated() {
-          matrix.multiply(
-            a: transformed + (value * call.inputPlane + rows.lowerBound * inputStride + index * cut.inputs),
-            aStride: inputStride, rowCount: rows.count,
-            into: products
-              + (value * call.outputPlane + rows.lowerBound * outputStride + index * cut.outputs),
-            cStride: outputStride)
+    // By pointer, because each copy of a matrix would count its references up and down.
+    part.matrices.withUnsafeBufferPointer { matrices in
+      share(16 * blocks) { tasks in
+        for task in tasks {
+          let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
+          let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
+          let a = transformed + (value * call.inputPlane + rows.lowerBound * inputStride)
+          let c = products + (value * call.outputPlane + rows.lowerBound * outputStride)
+          // In order: a block's vectors may reach over the first products of the next.
+          for index in 0..<part.blockCount {
+            matrices[value * part.blockCount + index].multiply(
+              a: a + index * cut.inputs, aStride: inputStride, rowCount: rows.count,
+              into: c + index * cut.outputs, cStride: outputStride)
+          }
         }
       }
     }
