@@ -119,6 +119,25 @@ import Testing
     }
   }
 
+  /// Every place of a row is looked at, but not the neighbours of two rows, nor the last one of an odd number.
+  @Test(arguments: [2, 3, 16, 17, 31, 32, 37, 48])
+  func neighboursPastALimitAreFoundAnywhere(depth: Int) {
+    func hasSmallPairs(_ pair: (Int8, Int8), at place: Int) -> Bool {
+      var levels = [Int8](repeating: -1, count: 3 * depth)
+      (levels[place], levels[place + 1]) = pair
+      return QuantizedWeight(levels: levels, scale: [1, 1, 1], bias: [0, 0, 0]).hasSmallPairs
+    }
+    for place in 0..<3 * depth - 1 {
+      let areNeighbours = place % depth % 2 == 0 && place % depth + 1 < depth
+      for pair: (Int8, Int8) in [(64, 65), (-127, -2), (2, 127), (-64, -65)] {
+        #expect(hasSmallPairs(pair, at: place) != areNeighbours, "\(pair) at \(place) of rows of \(depth)")
+      }
+      for pair: (Int8, Int8) in [(64, 64), (-127, -1), (127, -127), (-126, 127)] {
+        #expect(hasSmallPairs(pair, at: place), "\(pair) at \(place) of rows of \(depth)")
+      }
+    }
+  }
+
   @Test(arguments: KernelChoice.runnable)
   func sumsThatLeaveTheWholeNumbersAreRefused(kernels: KernelSet) {
     let input = Quantization(scale: 1e-6, zeroPoint: 0)

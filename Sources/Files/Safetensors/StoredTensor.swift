@@ -99,7 +99,14 @@ package struct StoredTensor: Sendable {
   /// Every element of a tensor of whole numbers, in the order stored.
   package func integers() -> [Int8] {
     precondition(dataType == .int8, "\(name) has the data type \(dataType.rawValue), and I8 was asked for")
-    return file.withBytes { bytes in byteRange.map { Int8(bitPattern: bytes[$0]) } }
+    return file.withBytes { bytes in
+      unsafe bytes.extracting(byteRange).withUnsafeBufferPointer { bytes in
+        unsafe [Int8](unsafeUninitializedCapacity: bytes.count) { levels, count in
+          for index in bytes.indices { unsafe levels[index] = unsafe Int8(bitPattern: bytes[index]) }
+          count = bytes.count
+        }
+      }
+    }
   }
 
   /// Gives its memory back, where nobody reads it again but the hash of the file.

@@ -86,18 +86,22 @@ package struct PackedMatrix: Sendable {
       quantized: Quantized(weight: weight, input: Quantizer(input, channels: depth, kernels: kernels)))
     let product = kernels.products.int8
     let words = UnsafeMutableRawPointer(bias.pointer).assumingMemoryBound(to: Int32.self)
-    for (column, value) in biases.enumerated() {
-      let total = weight.levels[column * depth..<(column + 1) * depth].reduce(0) { $0 &+ Int32($1) }
+    for (column, sum) in weight.sums.enumerated() {
       // The sum may leave the numbers of 32 bits and comes back with the products.
-      words[column] = value &+ Int32(product.levelOffset) &* total
+      words[column] = biases[column] &+ Int32(product.levelOffset) &* sum.total
     }
     for (column, value) in weight.sumScale(of: input).enumerated() {
       scale!.pointer[column] = outputScale.map { Float(Double(value) / Double($0)) } ?? value
     }
-    let read = { (column: Int, start: Int, target: UnsafeMutableBufferPointer<Float>) in
-      for k in target.indices { target[k] = Float(weight.levels[column * depth + start + k]) }
+    if product.valuesPerWord == 4 {
+      packBytes(weight.levels)
+    } else {
+      pack { column, start, target in
+        for k in target.indices { target[k] = Float(weight.levels[column * depth + start + k]) }
+      } element: {
+        Int16($0)
+      }
     }
-    if product.valuesPerWord == 4 { pack(read) { Int8($0) } } else { pack(read) { Int16($0) } }
   }
 
   /// A matrix of zeros.
@@ -142,6 +146,28 @@ package struct PackedMatrix: Sendable {
           try read(firstColumn + lane, start, UnsafeMutableBufferPointer(rebasing: piece[..<count]))
           for k in 0..<count {
             target[perWord * (k / perWord * lanes + lane) + k % perWord] = element(piece[k])
+          }
+        }
+      }
+    }
+  }
+
+  /// Writes the panels of a matrix in 8 bits, `[columnCount, depth]`, four levels a word.
+  private func packBytes(_ levels: [Int8]) {
+    levels.withUnsafeBytes { levels in
+      for panel in 0..<layout.panelCount {
+        let firstColumn = panel * 2 * kernels.vectorWidth
+        let lanes = layout.vectorCount(ofPanel: panel) * kernels.vectorWidth
+        let target = UnsafeMutableRawPointer(panels.pointer + firstColumn * wordCount)
+          .assumingMemoryBound(to: UInt32.self)
+        for lane in 0..<min(lanes, columnCount - firstColumn) {
+          let row = (firstColumn + lane) * depth
+          for word in 0..<depth / 4 {
+            target[word * lanes + lane] = levels.loadUnaligned(
+              fromByteOffset: row + 4 * word, as: UInt32.self)
+          }
+          for k in depth / 4 * 4..<depth {
+            target[k / 4 * lanes + lane] |= UInt32(levels[row + k]) << UInt32(k % 4 * 8)
           }
         }
       }

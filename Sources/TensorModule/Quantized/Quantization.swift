@@ -73,15 +73,28 @@ package struct QuantizedWeight: Sendable, Equatable {
   /// True if the neighbours `2i` and `2i + 1` of every output, those of one sign, add up to at most 128 in magnitude: their
   /// products with two levels of an input then fit in 16 bits. A matrix must have it.
   package var hasSmallPairs: Bool {
-    levels.withUnsafeBufferPointer { levels in
+    let depth = depth
+    return levels.withUnsafeBytes { levels in
+      // Those of two signs never do, so it is enough to look at the sums.
+      var (least, greatest) = (SIMD8<Int16>(), SIMD8<Int16>())
+      func look(at pairs: SIMD8<Int16>) {
+        let sums = (pairs &>> 8) &+ ((pairs &<< 8) &>> 8)
+        least = pointwiseMin(least, sums)
+        greatest = pointwiseMax(greatest, sums)
+      }
       for output in scale.indices {
-        let row = output * depth
-        for first in stride(from: 0, to: depth - 1, by: 2) {
-          let (a, b) = (Int(levels[row + first]), Int(levels[row + first + 1]))
-          if abs(a + b) > 128 && (a < 0) == (b < 0) { return false }
+        var place = output * depth
+        let end = place + depth
+        while place + 16 <= end {
+          look(at: levels.loadUnaligned(fromByteOffset: place, as: SIMD8<Int16>.self))
+          place += 16
+        }
+        while place + 2 <= end {
+          look(at: SIMD8(repeating: levels.loadUnaligned(fromByteOffset: place, as: Int16.self)))
+          place += 2
         }
       }
-      return true
+      return least.min() >= -128 && greatest.max() <= 128
     }
   }
 
@@ -93,17 +106,30 @@ package struct QuantizedWeight: Sendable, Equatable {
   package func integerBias(of input: Quantization, largestLevel: Int = 255, limit: Double) -> [Int32]? {
     var biases: [Int32] = []
     biases.reserveCapacity(scale.count)
-    for output in scale.indices {
-      let row = levels[output * depth..<(output + 1) * depth]
-      let total = row.reduce(0) { $0 + Int($1) }
-      let largest = row.reduce(0) { $0 + largestLevel * abs(Int($1)) }
+    for (output, (total, magnitude)) in sums.enumerated() {
+      let largest = largestLevel * Int(magnitude)
       let steps = (Double(bias[output]) / (Double(input.scale) * Double(scale[output])))
         .rounded(.toNearestOrEven)
-      let whole = steps - Double(input.zeroPoint * total)
+      let whole = steps - Double(input.zeroPoint * Int(total))
       guard abs(whole) + Double(largest) <= limit else { return nil }
       biases.append(Int32(whole))
     }
     return biases
+  }
+
+  /// The sum of each output's levels, and of their magnitudes.
+  var sums: [(total: Int32, magnitude: Int32)] {
+    let depth = depth
+    return levels.withUnsafeBufferPointer { levels in
+      scale.indices.map { output in
+        var (total, magnitude): (Int32, Int32) = (0, 0)
+        for index in output * depth..<(output + 1) * depth {
+          total &+= Int32(levels[index])
+          magnitude &+= Int32(levels[index].magnitude)
+        }
+        return (total, magnitude)
+      }
+    }
   }
 
   /// The value of a step of the sums: `input.scale * scale`, rounded once.
