@@ -260,6 +260,6 @@ extension Explanation {
   package func sentence(on map: ActivationMap, in language: Language) -> String {
     var style = FigureStyle()
     style.language = language
-    return "\(language.name(label(of: map))): \(provenance(style))"
+    return "\(language.name(label(of: map)))\(language["table.colon"])\(provenance(style))"
   }
 }

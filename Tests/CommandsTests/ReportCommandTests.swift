@@ -140,7 +140,7 @@ import Testing
         "Selon le tableau\u{A0}: <strong>Mélanome</strong>", "6 images\u{A0}: ",
         "missing.ppm\u{A0}: fichier ou dossier introuvable",
         "La version anglaise fait foi",
-        "\u{202F}%", "counter(page) \" sur \" counter(pages)",
+        "\u{202F}%", "\u{A0}: GradCAM", "counter(page) \" sur \" counter(pages)",
       ],
     ]
     for (other, words) in own {

@@ -98,10 +98,15 @@ enum ReportStyle {
     .index a:hover { border-color: var(--strong-line); }
     .index img { width: 100%; height: auto; border-radius: 0.375rem; }
     .index .name { color: var(--accent); text-decoration: underline; text-underline-offset: 0.15em; overflow-wrap: anywhere; }
-    .index .verdict { display: flex; flex-wrap: wrap; gap: 0.375rem; align-items: center; font-size: 0.875rem; }
+    .index .verdict { display: flex; gap: 0.375rem; align-items: center; font-size: 0.875rem; }
     .index svg { width: 1.25rem; height: 1.25rem; flex: none; }
     .answer-sheet, .lines { display: none; }
     footer { color: var(--soft); font-size: 0.875rem; }
+    @media screen and (max-width: 30rem) {
+      .facts { grid-template-columns: minmax(0, 1fr); } .facts dd { margin-bottom: 0.5rem; }
+      .bars tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; }
+      .bars .number { width: auto; padding: 0.25rem 0; } .bars .bar { grid-column: 1 / -1; width: auto; padding-top: 0; }
+    }
     @media print {
       @page { size: A4; margin: 14mm 14mm 21mm;
         @bottom-left { content: "\(Wording.disclaimer)"; width: 160mm; font: 7pt/1.35 sans-serif; color: #4a5866; vertical-align: top;
