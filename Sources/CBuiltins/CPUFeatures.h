@@ -53,7 +53,7 @@ static inline bool cpu_runs_dotprod(void) {
   return sysctlbyname("hw.optional.arm.FEAT_DotProd", &value, &size, 0, 0) == 0 && value != 0;
 }
 #elif defined(__aarch64__)
-// Of the C library; a system without one has no answer.
+// The C library's; a system without one has no answer.
 extern unsigned long getauxval(unsigned long) __attribute__((weak));
 static inline bool cpu_runs_dotprod(void) {
   return getauxval && getauxval(16) >> 20 & 1;  // AT_HWCAP, HWCAP_ASIMDDP

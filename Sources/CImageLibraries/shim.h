@@ -35,7 +35,7 @@ static inline int ctiff_set_int(void *set_field, void *tiff, uint32_t tag, int v
   return ((int (*)(void *, uint32_t, ...))set_field)(tiff, tag, value);
 }
 
-// Where libtiff's first error is kept; it is the user's data of TIFFOpenOptionsSetErrorHandlerExtR.
+// The place of libtiff's first error; it is the user's data of TIFFOpenOptionsSetErrorHandlerExtR.
 typedef struct {
   char message[256];
 } ctiff_report;
@@ -87,7 +87,7 @@ typedef size_t (*copj_read_function)(void *into, size_t count, void *source);
 typedef int64_t (*copj_skip_function)(int64_t count, void *source);
 typedef int (*copj_seek_function)(int64_t position, void *source);
 
-// Where libopenjp2's first error is kept.
+// The place of libopenjp2's first error.
 typedef struct {
   char message[256];
 } copj_report;

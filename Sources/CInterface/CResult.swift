@@ -74,7 +74,7 @@ final class CResult: @unchecked Sendable {
     var style = FigureStyle()
     style.language = language
     let drawn = StoredPicture(try explanation.png(style, imageName: fileName))
-    // Of two threads that draw at once, the first one's picture stays.
+    // If two threads draw at once, the first one's picture stays.
     return picture.withLock { picture in
       if picture == nil { picture = drawn }
       return picture!

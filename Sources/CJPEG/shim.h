@@ -51,10 +51,10 @@ typedef struct {
   uint32_t rows_read;
   // When decoding must be over, in seconds of the monotonic clock; 0: never.
   double deadline;
-  // How often libjpeg warned, and the first of its warnings.
+  // The number of libjpeg's warnings, and the first of them.
   long warning_count;
   char warning[JMSG_LENGTH_MAX];
-  // How many stretches of image data were misread, each of at most a restart interval; of a file without intervals each
+  // The number of stretches of image data that were misread, each of at most a restart interval; of a file without intervals each
   // may be the whole image.
   long misread_count;
   // The end-of-image marker is missing.
@@ -62,7 +62,7 @@ typedef struct {
   char message[JMSG_LENGTH_MAX];
 } cjpeg_reader;
 
-// Where the longjmps of libjpeg's error handler end. C lets setjmp stand only in a condition like this.
+// The place where the longjmps of libjpeg's error handler end. C lets setjmp stand only in a condition like this.
 #define CJPEG_RETURN_ON_ERROR(reader)                 \
   switch (setjmp((reader)->state->jump)) {            \
     case CJPEG_OK: break;                             \
@@ -95,7 +95,7 @@ static inline void cjpeg_on_error(j_common_ptr info) {
 
 static inline void cjpeg_on_message(j_common_ptr info) { (void)info; }
 
-// Whether the bytes that libjpeg skipped to find a marker are zeros, with which some cameras fill up their files.
+// True if the bytes that libjpeg skipped to find a marker are zeros, with which some cameras fill up their files.
 static inline int cjpeg_skipped_only_zeros(j_decompress_ptr info, size_t skipped) {
   // libjpeg warns before it takes the marker: the skipped bytes end where it reads next.
   const uint8_t *end = info->src->next_input_byte;
@@ -322,7 +322,7 @@ static inline uint64_t cjpeg_coefficient_bytes(cjpeg_reader *reader) {
   return bytes;
 }
 
-// How many scans the file holds: its markers of their starts, those in thumbnails left out.
+// The number of scans in the file: its markers of their starts, those in thumbnails left out.
 static inline uint32_t cjpeg_count_scans(const uint8_t *bytes, size_t count) {
   uint32_t scans = 0;
   size_t at = 2;

@@ -21,7 +21,7 @@ typedef struct {
   const uint8_t *bytes;
   size_t count;
   size_t position;
-  // How many bytes of the chunk at `position` are still to be handed to libpng.
+  // Bytes of the chunk at `position` that are still to be handed to libpng.
   size_t left_in_chunk;
   int ran_out;
   // Image data were seen, and since then a chunk that libpng was not shown.
@@ -33,16 +33,16 @@ typedef struct {
   // When decoding must be over, in seconds of the monotonic clock; 0: never.
   double deadline;
   int is_late;
-  // How often libpng warned, and the first of its warnings.
+  // The number of libpng's warnings, and the first of them.
   long warning_count;
   char warning[256];
   // The data end after the last row: the end chunk is missing.
   int lacks_end;
-  // Of an image that has a palette: its colours, once seen and until an alpha of theirs was.
+  // The colours of a palette, from when they are seen until an alpha of theirs is.
   size_t palette_count;
-  // Whether pixels have an alpha, and whether that of any pixel is above 0.
+  // Flags: pixels have an alpha; that of a pixel is above 0.
   int has_alpha, is_visible;
-  // How often the rows are gone through: once, or seven times where they are interlaced.
+  // The passes over the rows: one, or seven if they are interlaced.
   int passes;
   uint32_t rows_read;
   char message[256];
@@ -55,7 +55,7 @@ static inline uint32_t cpng_big_endian_32(const uint8_t *p) {
 // libpng stops at a chunk above this; a longer text chunk is left out so that the image can still be read.
 enum { CPNG_CHUNK_LIMIT = 8000000, CPNG_CHUNK_COUNT_LIMIT = 8 };
 
-// Whether the pixels or the orientation depend on the chunk. Everything else (colour profiles, gamma, private data)
+// True if the pixels or the orientation depend on the chunk. Everything else (colour profiles, gamma, private data)
 // is kept from libpng, so it costs no memory and cannot fail.
 static inline int cpng_is_needed(const uint8_t *chunk, size_t available, size_t length) {
   const uint8_t *type = chunk + 4;
@@ -70,7 +70,7 @@ static inline int cpng_is_needed(const uint8_t *chunk, size_t available, size_t 
          (bytes >= sizeof xmp && memcmp(keyword, xmp, sizeof xmp) == 0);
 }
 
-// Whether it is the alpha of a palette's colours, in its place and no longer than the palette: libpng warns of any other,
+// True if it is the alpha of a palette's colours, in its place and no longer than the palette: libpng warns of any other,
 // which Pillow passes over.
 static inline int cpng_is_palette_alpha(cpng_reader *reader, const uint8_t *chunk, size_t length) {
   if (reader->position < 33 || reader->in_image_data || reader->bytes[25] != PNG_COLOR_TYPE_PALETTE) return 0;

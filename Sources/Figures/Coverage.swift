@@ -62,7 +62,7 @@ struct Coverage {
     let firstColumn = Int(left)
     let lastColumn = min(Int(right), width)
     if firstColumn == lastColumn {
-      // Of this pixel the mean distance to its right border is covered, of all to its right everything.
+      // This pixel is covered by its mean distance to its right border, all to its right wholly.
       let share = 1 - ((left + right) / 2 - Float(firstColumn))
       changes[base + firstColumn] += area * share
       if firstColumn < width { changes[base + firstColumn + 1] += area * (1 - share) }

@@ -83,7 +83,7 @@ extension PixelImage {
 
   /// The mean of each channel.
   var meanColor: FigureColor {
-    // Of a large photograph the sums do not fit into 32 bits, which Int has on wasm32.
+    // The sums of a large photograph do not fit into 32 bits, which Int has on wasm32.
     var sums: (UInt64, UInt64, UInt64) = (0, 0, 0)
     for place in stride(from: 0, to: pixels.count, by: 3) {
       sums.0 += UInt64(pixels[place])

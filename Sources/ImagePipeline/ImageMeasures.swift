@@ -181,7 +181,7 @@ package struct ColorMeasures: Sendable, Equatable {
   }
 }
 
-/// What one pass over the pixels finds.
+/// Sums that one pass over the pixels finds.
 struct PixelSums {
   /// `[side * side]`, 0...65280.
   let luma: [Int32]

@@ -26,7 +26,7 @@ import Builtin
   /// The same as words that ``PairedFactors`` or ``PlainFactors`` multiply.
   let words: UnsafeMutablePointer<Int32>
 
-  /// Whether the words are pairs.
+  /// True if the words are pairs.
   let arePaired: Bool
 
   /// - Parameter kept: the outputs that are computed; nil: all.
@@ -230,9 +230,9 @@ private struct Sums<Factors: ResamplingFactors> {
   }
 }
 
-/// How bytes are multiplied by weights of 22 bits.
+/// A way to multiply bytes by weights of 22 bits.
 private protocol ResamplingFactors {
-  /// What ``products(_:_:)`` takes for a byte.
+  /// The word of a byte for ``products(_:_:)``.
   static func word(ofByte byte: UInt8) -> Int32
   /// The words of 16 bytes, in their order.
   static func widened(_ bytes: SIMD16<UInt8>) -> Quad

@@ -84,7 +84,7 @@ import Testing
     let bootstrap = try #require(labelled["bootstrap"] as? [String: Any])
     #expect(bootstrap["drawn"] as? String == "patients" && bootstrap["units"] as? Int == 2)
     #expect(labelled["lesions"] as? Int == 3)
-    // Of one patient alone nothing can be drawn.
+    // Nothing can be drawn of one patient alone.
     folder.write(table.replacing("P2", with: "P1"), to: "labels.csv")
     #expect(compare(words: words + ["--format", "json"]).output.contains(#""differenceCI":null"#))
   }

@@ -149,7 +149,7 @@ extension EvaluateCommandTests {
         pdf.contains("NOT a medical device") && pdf.contains("(toy 0.0.1, SHA-256 0123456789abcdef:"),
         "\(name)")
     }
-    // How many images a class has stands beside it.
+    // The number of a class's images stands beside it.
     for name in ["confusion-matrix", "roc"] {
       let svg = String(decoding: try #require(folder.contents(of: "plots/\(name).svg")), as: UTF8.self)
       #expect(svg.contains("n = "), "\(name)")

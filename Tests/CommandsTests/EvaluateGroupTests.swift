@@ -69,7 +69,7 @@ import Testing
     let pairs = try json(words())
     #expect(drawn(pairs) == "patients" && pairs["lesions"] as? Int == 24)
     #expect(pairs["negativeLogLikelihoodCI"] is [Double])
-    // Of one patient alone nothing can be drawn.
+    // Nothing can be drawn of one patient alone.
     let one = try json(words { _ in "P" })
     #expect(drawn(one) == "patients" && one["negativeLogLikelihoodCI"] is NSNull)
     let none = try json(words { _ in "" })

@@ -229,7 +229,7 @@ import Testing
     #expect(sheets[0].components(separatedBy: "class=\"lines\"").count == 4)
     let parts = sheets[0].components(separatedBy: "<details class=\"answers\">")
     #expect(parts.count == 4)
-    // What stands outside of the details.
+    // The part outside of the details.
     let shown = ([parts[0]] + parts.dropFirst().map { $0.components(separatedBy: "\n</details>").last ?? "" })
       .joined()
     for word in ["Labelled", "suggests", "risk classification", "Risk", "class=\"heat\"", "%"] {

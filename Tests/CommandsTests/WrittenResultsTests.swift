@@ -229,7 +229,7 @@ import Testing
         "/results: line \(header + 3) is another result of \(images[0]), which has one in line \(header + 1)"),
       "\(result.errors)")
     #expect(folder.contents(of: "results") == Array(file.utf8))
-    // Of a batch that has other images too.
+    // A batch that has other images too.
     let others = runTool(words: ["classify", images[1]] + resume)
     #expect(others.status == .failure && others.errors.contains("is another result of"), "\(others.errors)")
   }

@@ -77,7 +77,7 @@ import Testing
     }
     #expect(comparedWithThePackage == packaged)
     #expect(packaged > 0 || testCase.metadata == "given", "the package's maps are dumped without metadata")
-    // Of 8 layers and 7 classes. The last layer's activations are above 0, where GradCAM++ is always well-conditioned.
+    // Maps of 8 layers and 7 classes. The last layer's activations are above 0, where GradCAM++ is always well-conditioned.
     #expect(illConditioned <= 42, "\(illConditioned) GradCAM++ maps could not be compared")
   }
 

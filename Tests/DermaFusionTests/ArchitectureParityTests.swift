@@ -44,7 +44,7 @@ import Testing
     let output = network.run(
       metadata: PatientMetadata.unknown.encoded(), writeInput: { $0.update(from: input, count: input.count) },
       observe: { name, map in maps[name] = (map.shape, map.dense()) })
-    // What the head's classifier takes.
+    // The input of the head's classifier.
     let pooled = network.head.features(pooled: output.pooled)
     maps["pooled"] = (FeatureShape(height: 1, width: 1, channels: pooled.count), pooled)
     #expect(samples.map(\.name).filter { maps[$0] == nil } == [], "\(formula.name)")

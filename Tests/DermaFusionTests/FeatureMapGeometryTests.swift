@@ -17,7 +17,7 @@ import Testing
   @Test(arguments: try formulas().map(\.network.name), [128, 95])
   func oneLivePixelMakesTheCellThatLooksAtItAlive(name: String, size: Int) throws {
     let network = try Self.network(name, size: size)
-    // Of one run all maps are looked at whose middle cells look at its pixel.
+    // All maps of one run are looked at whose middle cells look at its pixel.
     var cells: [Int: [String: Int]] = [:]
     for layer in network.featureMapNames {
       let geometry = network.geometry(ofFeatureMap: layer)

@@ -42,7 +42,7 @@ import Testing
       ] {
         #expect(text.contains(part), "\(label.id), \(width)x\(height): no '\(part)' in '\(text)'")
       }
-      // Of another class than the likeliest, and beside one that must be named with it, the suggestion stands there, too.
+      // For another class than the likeliest, and beside one that must be named with it, the suggestion stands there, too.
       let needsSuggestion = label != answer.prediction || answer.concern != nil
       #expect(text.contains(Wording.suggestion(answer)) == needsSuggestion, "\(text)")
       if let sentence = explanation.maps[0].status.sentence { #expect(text.contains(sentence)) }

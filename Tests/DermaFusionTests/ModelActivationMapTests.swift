@@ -87,7 +87,7 @@ import Testing
         tolerance: { _ in Self.leastTolerance })
     }
     #expect(compared == expected.tensors.count { $0.name.hasPrefix("small/") })
-    // Of 8 layers 22 maps each, one or two of which may be left out, and some of GradCAM++.
+    // 22 maps of each of 8 layers, one or two of which may be left out, and some of GradCAM++.
     #expect(compared >= 8 * 22 + 14)
   }
 

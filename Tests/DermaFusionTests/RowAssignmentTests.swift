@@ -85,7 +85,7 @@ import Testing
           "\(strong), \(weak)")
       }
     }
-    // Of two images.
+    // Two images that one row may mean.
     #expect(match(["x.jpg", "x.jpg.jpg"], ["x.jpg"]) == ["x.jpg", "-"])
     #expect(match(["f/x.jpg.jpg", "f/x.jpg", "f/x.png"], ["f/x.jpg", "x"]) == ["-", "f/x.jpg", "x"])
     #expect(match(["X.JPG.JPG", "X.JPG"], ["x.jpg"]) == ["-", "x.jpg"])

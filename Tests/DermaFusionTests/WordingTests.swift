@@ -54,7 +54,7 @@ func summary(_ probabilities: ClassScores) -> String {
       ([.akiec: 0.60, .mel: 0.30], "Actinic keratoses (60% confidence); Melanoma cannot be excluded (30%)."),
       ([.akiec: 0.60, .mel: Float(0.30).nextDown], "Actinic keratoses (60% confidence)."),
       ([.bcc: 0.55, .mel: 0.40], "Basal cell carcinoma (55% confidence)."),
-      // Of several classes that make it so the likeliest is named, of equal ones the first.
+      // The likeliest of the classes that make it so is named, the first of equal ones.
       (
         [.bcc: 0.31, .mel: 0.32, .nv: 0.37],
         "Melanocytic nevi (37% confidence); Melanoma cannot be excluded (32%)."

@@ -87,7 +87,7 @@ import Testing
     #expect(Self.threshold(Self.nevi(once)) == 0)
     #expect(Self.threshold(Self.nevi([Int](repeating: 1, count: 8))) == nil)
     #expect(Self.threshold(Self.nevi([30, 1, 1, 1, 1, 1, 1, 1])) == nil)
-    // Of 19 lesions one may be left out, whichever was photographed often.
+    // One of 19 lesions may be left out, whichever was photographed often.
     var counts = [Int](repeating: 1, count: 19)
     for place in [0, 1, 2, 18] {
       counts[place] = 40

@@ -30,7 +30,7 @@ import Testing
     #expect(comparison.answeredAgreeingCount == 2)
     let changes = comparison.changes
     #expect(changes.map(\.label) == Array(Labels.ham10000))
-    // Of equal changes the first image's; without its sign.
+    // The first image's among equal changes; without its sign.
     #expect(changes.map(\.image) == ["a", "a", "a", "a", "b", "b", "b"])
     #expect(changes.map(\.size) == [0, 0, 0, 0, 0.25, 0.375, 0.125])
     #expect(changes[5].first == 0.75 && changes[5].second == 0.375)

@@ -35,7 +35,7 @@ import Testing
   }
 
   static func report(_ maps: [String: Any]?) throws -> ParityReport {
-    // Of plain values only, but the compiler cannot know.
+    // It holds plain values only, but the compiler cannot know.
     nonisolated(unsafe) let maps = maps
     let fixtures = try Fixtures.load(
       file: "none",

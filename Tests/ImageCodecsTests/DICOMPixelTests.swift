@@ -67,7 +67,7 @@ import Testing
     // Four literally; one literally and a run of three; a run that goes on behind the last pixel, after a byte without meaning.
     let file = runs([[3, 1, 2, 3, 4], [0, 9, 254, 7], [128, 250, 200, 0]])
     #expect(try ImageDecoder.decode(file).pixels == [1, 9, 200, 2, 7, 200, 3, 7, 200, 4, 7, 200])
-    // Of 16 bits the high bytes come first.
+    // The high bytes of 16 bits come first.
     let wide = runs([[3, 10, 20, 30, 40], [253, 99]], interpretation: "MONOCHROME2", samples: 1, bits: 16)
     #expect(try ImageDecoder.decode(wide).pixels == grey([10, 20, 30, 40]))
   }
@@ -117,7 +117,7 @@ import Testing
     }
     let colours: [UInt8] = [1, 10, 100, 1, 10, 100, 2, 20, 150, 3, 30, 200]
     #expect(try decoded(palette(3, first: 5, bits: 8, channels)) == colours)
-    // Of 16 bits the high byte; 8 bits may lie in 16.
+    // The high byte of 16 bits; 8 bits may lie in 16.
     let high: [[UInt8]] = channels.map { channel in channel.flatMap { [77, $0] } }
     #expect(try decoded(palette(3, first: 5, bits: 16, high)) == colours)
     let low: [[UInt8]] = channels.map { channel in channel.flatMap { [$0, 0] } }

@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func namesTheRowWhereTheDataEnd() throws {
-    // Of the two rows of blocks, the second is missing but for its restart marker.
+    // The second of two rows of blocks is missing but for its restart marker.
     let scan = try #require(TinyJPEG.restarting.firstIndex(of: [0xFF, 0xD1]))
     expectRefusal(
       of: Array(TinyJPEG.restarting[...(scan + 1)]), .truncated(.jpeg, reason: "the data end in row 9 of 9"))

@@ -70,7 +70,7 @@ import Testing
     for kernels in KernelChoice.runnable {
       let found = Self.run(try network.network(kernels: kernels), image)
       for (mark, map) in zip(marks, found.maps) {
-        // Of tokens, those on the grid.
+        // Those tokens that are on the grid.
         let values = expected[mark.value]!.values.suffix(map.count)
         let difference = Self.difference(map, Array(values))
         #expect(difference < 2e-5, "seed \(seed), \(kernels.instructionSet), \(mark.name)")
@@ -85,7 +85,7 @@ import Testing
     let maps = Self.reference(network, image)
     for mark in network.builder.list.marks {
       let map = maps[mark.value]!
-      // Of tokens, those on the grid.
+      // Those tokens that are on the grid.
       let first =
         map.values.count - (mark.grid ?? network.builder.shape(mark.value)).pixelCount * map.channels
       let count = map.values.count - first

@@ -74,7 +74,7 @@ struct HeatmapWork: Sendable {
 
   private func trusts(of answer: ImageAnswer) throws -> [MapTrust] {
     guard arguments[GradCAMOptions.trust] else { return [] }
-    // Of several images, the progress of the batch is shown.
+    // For several images, the progress of the batch is shown.
     var progress = Progress(
       terminal: terminal, total: MapTrust.runCount(maps: answer.maps.count), unit: "runs of the network",
       isQuiet: arguments[Flag.quiet] || input.images.items.count > 1)

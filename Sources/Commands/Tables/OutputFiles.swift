@@ -30,7 +30,7 @@ struct OutputFiles: Sendable {
     }
     if let table { files.append(table) }
     files += images.map { (images.count == 1 ? "the image itself" : "one of the images", $0.systemPath) }
-    // Of two names of a file the last counts.
+    // The last of two names of a file counts.
     var inputs: [FileIdentity: String] = [:]
     for (name, path) in files {
       // Devices such as /dev/null can be read and written by as many as like to.

@@ -56,7 +56,7 @@ extension Labels {
     if let label = self[text] { return label }
     let named = filter { $0.id.lowercased() == lowercase || $0.name.lowercased() == lowercase }
     if !named.isEmpty { return named.count == 1 ? named[0] : nil }
-    // Of several ids that models give the class, the first that this one has.
+    // The first id that this model has, if models give the class several.
     for id in ISICDiagnoses.ids(ofWord: lowercase) {
       let found = filter { $0.id.lowercased() == id }
       if !found.isEmpty { return found.count == 1 ? found[0] : nil }

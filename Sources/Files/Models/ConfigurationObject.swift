@@ -16,7 +16,7 @@ package struct ConfigurationObject {
     static let pixelDivisor = NumberRule(words: "in \("1e-6...1e6")") { (1e-6...1e6).contains($0) }
     package static let probability = NumberRule(words: "in \("0...1")") { (0...1).contains($0) }
     static let voteWeight = NumberRule(words: "in \("1e-6...1e6")") { (1e-6...1e6).contains($0) }
-    // Of an image's shorter side; a smaller share would ask for images of many times the network's size.
+    // A share of an image's shorter side; a smaller one would ask for images of many times the network's size.
     static let cropShare = NumberRule(words: "in \("0.1...1")") { (0.1...1).contains($0) }
     static let upToOne = NumberRule(words: "above 0 and at most 1") { Float($0) > 0 && $0 <= 1 }
     static let minkowskiExponent = NumberRule(words: "in \("1...100")") { (1...100).contains($0) }

@@ -102,7 +102,7 @@ extension ModelConfiguration {
             key: arguments.fullKey(key), value: "\(sides)", rule: "\(size), the side in \"input_size\"")
         }
       case "dynamic_img_size", "strict_img_size": break
-      // Of the training alone.
+      // For the training alone.
       case "drop_path_rate", "drop_block_rate", "zero_init_last", "weight_init", "fix_init", "bn_momentum":
         break
       case _ where key.hasSuffix("drop_rate"): break

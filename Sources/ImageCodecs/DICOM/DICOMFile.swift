@@ -87,7 +87,7 @@ struct DICOMFile {
   var patient: FilePatient? {
     if found == FilePatient() { return nil }
     var patient = found
-    // Of the study, the acquisition, the content.
+    // The dates of the study, the acquisition, the content.
     patient.date =
       [0x0008_0020, 0x0008_0022, 0x0008_0023].lazy.compactMap { dates[$0] }.first { !$0.isEmpty } ?? ""
     return patient

@@ -271,7 +271,7 @@ struct TIFFReader {
         throw .truncated(.tiff, reason: "\(layout.partCount) strips or tiles where more are needed")
       }
       let rows = min(layout.partHeight, layout.height - y)
-      // Of the last row only what belongs to the image need be there.
+      // The last row need only have what belongs to the image.
       let needed = stride * (rows - 1) + samples.rowBytes(width: min(layout.partWidth, layout.width - x))
       guard let part = ByteReader(bytes).bytes(at: offset, count: needed) else {
         throw .truncated(.tiff, reason: "the data end in a strip or tile")
