@@ -83,6 +83,31 @@ import Testing
     }
   }
 
+  @Test func ofManyTasksAsManyComputeAsThereAreProcessors() async throws {
+    let (running, most) = (Locked(0), Locked(0))
+    let model = try StandIn.model(StandIn.configuration(), threadCount: 1) { image in
+      let count = running.withLock { running in
+        running += 1
+        return running
+      }
+      most.withLock { $0 = max($0, count) }
+      // Long enough for all tasks to begin, if they may.
+      Thread.sleep(forTimeInterval: 0.02)
+      running.withLock { $0 -= 1 }
+      return (0..<7).map { Float(image.pixels[0]) + Float($0) }
+    }
+    let (classifier, processors) = (Classifier(model), ProcessorCount.available())
+    try await withThrowingTaskGroup(of: (Int, Classification).self) { group in
+      for seed in 0..<8 * processors {
+        group.addTask { (seed, try await classifier.classify(Self.image(seed))) }
+      }
+      for try await (seed, result) in group {
+        #expect(result.logits.values[0] == Float(Self.image(seed).pixels[0]))
+      }
+    }
+    #expect((1...processors).contains(most.withLock { $0 }))
+  }
+
   @Test(arguments: [1, 4]) func resultsComeInTheOrderOfTheInputs(threadCount: Int) async throws {
     let classifier = try Self.classifier(threadCount: threadCount)
     let expected = try (0..<23).map { try classifiedAlone(Self.image($0), by: classifier).logits }

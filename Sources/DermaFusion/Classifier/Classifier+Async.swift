@@ -3,7 +3,8 @@
   import SystemModule
 
   extension Classifier {
-    /// Classifies an image on a thread of its own, so that the task that waits for it blocks no other.
+    /// Classifies an image on a thread that is not Swift's, so that the task that waits for it blocks no other. Of many such
+    /// calls, as many are computed at once as there are processors, in their order.
     ///
     /// - Parameters:
     ///   - image: at least 32x32; a photograph through a dermatoscope, the lesion in its centre.
@@ -13,22 +14,19 @@
     public func classify(
       _ image: PixelImage, metadata: PatientMetadata = .unknown, views: ImageViews = .upright
     ) async throws(DermaFusionError) -> Classification {
-      try await onThread { () throws(DermaFusionError) in
-        try self.classify(image, metadata: metadata, views: views)
-      }
-    }
-
-    /// Runs `work` on a thread of its own and returns its value.
-    package func onThread<Value: Sendable>(
-      _ work: @escaping @Sendable () throws(DermaFusionError) -> Value
-    ) async throws(DermaFusionError) -> Value {
       let result = await withCheckedContinuation { continuation in
-        let perform = { @Sendable in continuation.resume(returning: Result(catching: work)) }
-        // A system that refuses another thread leaves this one.
-        if !BackgroundThread.start(perform) { perform() }
+        Self.tasks.run {
+          continuation.resume(
+            returning: Result { () throws(DermaFusionError) in
+              try self.classify(image, metadata: metadata, views: views)
+            })
+        }
       }
       return try result.get()
     }
+
+    /// As many at once as there are processors: more would take more memory and no less time.
+    private static let tasks = WorkQueue(limit: ProcessorCount.available())
 
     /// The results of `classify`, in the order of the inputs, each as soon as it and those before it are done.
     /// Images are computed side by side, one on each of the classifier's ``threadCount`` threads.

@@ -62,6 +62,46 @@ package enum BackgroundThread {
   }
 }
 
+#if !hasFeature(Embedded)
+  /// Threads that work off what they are given, in its order, and end when nothing is left.
+  package final class WorkQueue: Sendable {
+    package typealias Work = @Sendable () -> Void
+
+    private struct State {
+      var threadCount = 0
+      var waiting: ArraySlice<Work> = []
+    }
+
+    private let state = Locked(State())
+    private let limit: Int
+
+    /// - Parameter limit: threads at once, at least 1.
+    package init(limit: Int) { self.limit = limit }
+
+    /// Runs `work` on one of the threads; on the calling one where the system allows no more.
+    package func run(_ work: @escaping Work) {
+      let needsThread = state.withLock { state in
+        state.waiting.append(work)
+        if state.threadCount == limit { return false }
+        state.threadCount += 1
+        return true
+      }
+      if needsThread, !BackgroundThread.start({ self.workOff() }) { workOff() }
+    }
+
+    private func workOff() {
+      func next() -> Work? {
+        state.withLock { state in
+          let next = state.waiting.popFirst()
+          if next == nil { state.threadCount -= 1 }
+          return next
+        }
+      }
+      while let work = next() { work() }
+    }
+  }
+#endif
+
 /// The number of threads that this process may use: what the operating system would run at once, not what the machine has.
 package enum ProcessorCount {
   /// The least of the CPUs online, those of the process's CPU set and its control group's quota, rounded up.
