@@ -66,6 +66,8 @@ package final class KernelSet: Sendable {
   package let round: @Sendable (RoundingPass) -> Void
   package let applyDerivative: @Sendable (DerivativePass) -> Void
   package let addProducts: @Sendable (ProductSum) -> Void
+  package let writeMask: @Sendable (MaskPass) -> Void
+  package let applyMask: @Sendable (MaskPass) -> Void
   package let normalizeRows: @Sendable (RowNormalization) -> Void
   package let softmaxRows: @Sendable (RowSoftmax) -> Void
   /// Runs `repetitions` rounds of 12 or more independent multiply-adds and returns the floating-point operations
@@ -87,6 +89,8 @@ package final class KernelSet: Sendable {
     round: @escaping @Sendable (RoundingPass) -> Void,
     applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
     addProducts: @escaping @Sendable (ProductSum) -> Void,
+    writeMask: @escaping @Sendable (MaskPass) -> Void,
+    applyMask: @escaping @Sendable (MaskPass) -> Void,
     normalizeRows: @escaping @Sendable (RowNormalization) -> Void,
     softmaxRows: @escaping @Sendable (RowSoftmax) -> Void,
     peakProbe: @escaping @Sendable (Int) -> Int
@@ -108,6 +112,8 @@ package final class KernelSet: Sendable {
     self.round = round
     self.applyDerivative = applyDerivative
     self.addProducts = addProducts
+    self.writeMask = writeMask
+    self.applyMask = applyMask
     self.normalizeRows = normalizeRows
     self.softmaxRows = softmaxRows
     self.peakProbe = peakProbe

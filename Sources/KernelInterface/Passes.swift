@@ -178,6 +178,42 @@ package struct DerivativePass {
   }
 }
 
+/// The arguments of the two passes over the bits that a ReLU's gradient needs of the forward pass, one for each value.
+///
+/// - `writeMask`: `bits[r, c] = values[r, c] > 0 && values[r, c] < limit`
+/// - `applyMask`: `values[r, c] *= bits[r, c]`
+package struct MaskPass {
+  /// `[rowCount, columnCount]`, rows `rowStride` floats apart.
+  package var values: UnsafeMutablePointer<Float>
+  package var rowCount: Int
+  /// Columns, whole vectors.
+  package var columnCount: Int
+  package var rowStride: Int
+  /// The first row's bits. A vector's are ``byteCount(vectorWidth:)`` bytes, its first lane's the lowest one.
+  package var bits: UnsafeMutableRawPointer
+  /// Bytes from one row's bits to the next.
+  package var bitStride: Int
+  /// From here on the gradient of a value is 0; infinity without such a limit.
+  package var limit: Float
+
+  package init(
+    @_nonEphemeral values: UnsafeMutablePointer<Float>, rowCount: Int, columnCount: Int, rowStride: Int,
+    @_nonEphemeral bits: UnsafeMutableRawPointer, bitStride: Int, limit: Float
+  ) {
+    self.values = values
+    self.rowCount = rowCount
+    self.columnCount = columnCount
+    self.rowStride = rowStride
+    self.bits = bits
+    self.bitStride = bitStride
+    self.limit = limit
+  }
+
+  /// Bytes that the bits of a vector take.
+  @inlinable
+  package static func byteCount(vectorWidth: Int) -> Int { (vectorWidth + 7) / 8 }
+}
+
 /// The arguments of a sum of products: `sums[c] += sum over r of gradient[r, c] * activation(preActivation[r, c])`, rows
 /// ascending.
 package struct ProductSum {

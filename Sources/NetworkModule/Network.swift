@@ -25,6 +25,9 @@ package final class Network: Sendable {
 
   let steps: [Step]
   let plan: NetworkPlan
+  /// True if a backward pass may look at masks of the forward pass. Where that multiplies other types than floats, the
+  /// gradient is at values that are computed again as floats.
+  let keepsMasks: Bool
   /// The means that the limits of abstention look at, by stage.
   let stageMeans: [(stage: Int, value: Value)]
   /// Empty before the first gradient.
@@ -63,12 +66,13 @@ package final class Network: Sendable {
   ///   - addsZero: See ``ClassifierHead/addsZero``.
   ///   - abstention: Limits that look at the means of stages; nil for a model that has none.
   ///   - sharesMemory: False gives each buffer memory of its own, for comparison.
+  ///   - keepsMasks: False computes the values again that the backward pass looks at, for comparison.
   ///   - rewrite: Makes one operation of several.
   package init(
     _ builder: NetworkBuilder, _ weights: NetworkWeights, fusion: ModelConfiguration.Fusion?,
     outputCount: Int, addsZero: Bool = false, abstention: ModelConfiguration.Abstention? = nil,
     pool: ThreadPool,
-    sharesMemory: Bool = true,
+    sharesMemory: Bool = true, keepsMasks: Bool = true,
     rewrite: (inout OperationList) -> Void
   ) throws(DermaFusionError) {
     var builder = builder
@@ -93,6 +97,7 @@ package final class Network: Sendable {
 
     self.pool = pool
     self.list = list
+    self.keepsMasks = keepsMasks && weights.precision == .float32
     kernels = weights.kernels
     inputSize = list.image.height
     featureMapNames = list.marks.map { $0.name }
@@ -220,17 +225,20 @@ extension Network {
       observeMarks: observe.map { observe in { observe($0.name, $0.map($1)) } }, time: time)
   }
 
-  /// - Parameter observeMarks: Sees the value of each mark as it is done; it is valid during the call.
+  /// - Parameters:
+  ///   - observeMarks: Sees the value of each mark as it is done; it is valid during the call.
+  ///   - masks: The places of the masks that are wanted.
   func run<Failure: Error>(
     metadata: MetadataVector, writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void,
     observeMarks: ((_ mark: OperationList.Mark, _ value: FeatureMap) -> Void)?,
+    masks: [Value: KeptMask] = [:],
     time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)? = nil
   ) throws(Failure) -> NetworkOutput {
     try withWorkspace { (workspace) throws(Failure) in
       let image = Value(index: 0)
       try writeInput(workspace.stored(image, plan).pointer)
       return ThreadPool.withDenormalsFlushed {
-        runOperations(in: workspace, observe: observeMarks, time: time)
+        runOperations(in: workspace, observe: observeMarks, masks: masks, time: time)
         let pooled = vector(list.pooled, in: workspace)
         let start = time == nil ? 0 : MonotonicClock.milliseconds
         let logits = head.logits(pooled: pooled, metadata: metadata)
@@ -243,15 +251,19 @@ extension Network {
 
   private func runOperations(
     in workspace: Workspace, observe: ((_ mark: OperationList.Mark, _ value: FeatureMap) -> Void)?,
-    time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)?
+    masks: [Value: KeptMask], time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)?
   ) {
     var marks = list.marks[...]
     for (index, step) in steps.enumerated() {
       let output = workspace.stored(step.value, plan)
+      let mask = masks[step.value]
       let start = time == nil ? 0 : MonotonicClock.milliseconds
       step.operation.run(
         step.inputs.map { workspace.stored($0, plan) }, into: output,
-        in: Run(scratch: workspace.pointer(plan.scratch[index]), pool: pool))
+        in: Run(scratch: workspace.pointer(plan.scratch[index]), masks: mask?.pointer, pool: pool))
+      if let mask, !step.operation.writesMasks {
+        mask.mask(output.layout.shape, kernels: kernels).write(output.map, pool: pool)
+      }
       #if DEBUG
         // Not an assertion: debug builds optimise this module.
         precondition(

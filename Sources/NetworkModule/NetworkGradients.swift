@@ -14,7 +14,8 @@ package struct NetworkGradients: Sendable {
 extension Network {
   /// Runs the network on one image and works out the gradients of logits with respect to one of its feature maps.
   ///
-  /// The marks that follow are kept, and the gradients go back from mark to mark. For the last this costs next to nothing.
+  /// The marks that follow are kept, with the masks between them, and the gradients go back from mark to mark. For the last
+  /// this costs next to nothing.
   ///
   /// - Parameters:
   ///   - layer: One of ``featureMapNames``.
@@ -32,12 +33,13 @@ extension Network {
       preconditionFailure("no feature map \(layer) among \(featureMapNames)")
     }
     let mark = list.marks[index]
-    let way = list.marks(after: index)
-    let kept = KeptMaps([mark.value] + (needsGradients ? way.map { $0.value } : []), of: self)
+    let segments = needsGradients ? segments(to: mark) : []
+    let kept = KeptMaps(
+      [mark.value] + segments.map { $0.start }, masks: segments.flatMap { $0.masks }, of: self)
     defer { kept.giveBack() }
     let output = try run(
       metadata: metadata, writeInput: writeInput,
-      observeMarks: { mark, value in kept.keep(value, of: mark.value, pool: self.pool) })
+      observeMarks: { mark, value in kept.keep(value, of: mark.value, pool: self.pool) }, masks: kept.masks)
     let activations = kept.withMap(mark.value) { Tensor(mark.map($0)) }
     let chosen = try logits(output)
     guard needsGradients else {
@@ -45,7 +47,7 @@ extension Network {
     }
     let gradients = ThreadPool.withDenormalsFlushed {
       backwardPass(
-        to: mark, by: way.map { $0.value }, kept: kept, pooled: output.pooled,
+        to: mark, by: segments, kept: kept, pooled: output.pooled,
         chosen.map { head, index in
           head.pooledGradient(ofLogit: index, pooled: output.pooled, metadata: metadata)
         })
@@ -63,29 +65,31 @@ extension Network {
       logits: { (_) throws(Failure) in classes.map { (head, $0) } }, writeInput: writeInput)
   }
 
+  /// The segments from a mark to the head.
+  func segments(to goal: OperationList.Mark) -> [Segment] {
+    guard let end = list.pooled else { preconditionFailure("a network without pooled features") }
+    let way = list.marks(after: goal).map { $0.value }
+    return zip(way, way.dropFirst() + [end]).map { start, end in
+      Segment(of: self, from: start, to: end, goal: goal.isBranch && start == way[0] ? goal.value : nil)
+    }
+  }
+
   /// - Parameters:
   ///   - goal: The mark at which the backward pass ends.
-  ///   - way: The values that lie on all ways to the head: the goal, or the last before it, and those behind it.
-  ///   - kept: The values of both.
+  ///   - segments: From it, or from the last mark before it, to the head.
+  ///   - kept: The values that they start with.
   ///   - pooled: The input of the head.
   ///   - pooledGradients: For each logit, the gradient with respect to it.
   private func backwardPass(
-    to goal: OperationList.Mark, by way: [Value], kept: KeptMaps, pooled: [Float],
+    to goal: OperationList.Mark, by segments: [Segment], kept: KeptMaps, pooled: [Float],
     _ pooledGradients: [[Float]]
   ) -> [Tensor] {
-    guard let end = list.pooled else { preconditionFailure("a network without pooled features") }
-    let segments = zip(way, way.dropFirst() + [end]).map { start, end in
-      (
-        start: start, end: end,
-        segment: Segment(
-          of: self, from: start, to: end, goal: goal.isBranch && start == way[0] ? goal.value : nil)
-      )
-    }
+    guard let end = segments.last?.end else { preconditionFailure("a gradient without segments") }
     // One gradient is read while the next is written, for each logit; the rest is scratch memory.
     func layout(_ value: Value) -> Layout { plan.layouts[value.index] }
-    let mapCount = (way + [goal.value, end]).reduce(0) { max($0, layout($1).count) }
+    let mapCount = (segments.map { $0.start } + [goal.value, end]).reduce(0) { max($0, layout($1).count) }
     let gradientCount = mapCount * pooledGradients.count
-    let scratchCount = segments.reduce(0) { max($0, $1.segment.scratchCount) }
+    let scratchCount = segments.reduce(0) { max($0, $1.scratchCount) }
     let pooledCount = layout(end).count.roundedUp(toMultipleOf: 16)
     let buffer = gradients.take(count: 2 * gradientCount + pooledCount + scratchCount)
     defer { gradients.giveBack(buffer) }
@@ -101,12 +105,12 @@ extension Network {
     return withExtendedLifetime((buffer, kept)) {
       pooledMap.write(vector: pooled)
       for (gradient, map) in zip(pooledGradients, maps(end)) { map.write(vector: gradient) }
-      for (start, end, segment) in segments.reversed() {
-        let sources = maps(end)
+      for segment in segments.reversed() {
+        let sources = maps(segment.end)
         isSecond.toggle()
         segment.backward(
-          from: sources, to: maps(goal.isBranch && start == way[0] ? goal.value : start),
-          input: kept.map(start), output: end == list.pooled ? pooledMap : kept.map(end),
+          from: sources, to: maps(segment.goal), input: kept.map(segment.start),
+          output: segment.end == end ? pooledMap : kept.map(segment.end), masks: kept.masks,
           scratch: pooledMap.pointer + pooledCount)
       }
       return maps(goal.value).map { Tensor(goal.map($0)) }
@@ -116,10 +120,10 @@ extension Network {
 
 extension OperationList {
   /// The marks that lie on all ways from a mark to the head: from that mark on, or from the last one before it.
-  fileprivate func marks(after index: Int) -> [Mark] {
-    guard let first = marks[...index].lastIndex(where: { !$0.isBranch }) else {
-      preconditionFailure("\(marks[index].name) is a branch without a mark before it")
-    }
+  fileprivate func marks(after mark: Mark) -> [Mark] {
+    guard let index = marks.firstIndex(where: { $0.name == mark.name }),
+      let first = marks[...index].lastIndex(where: { !$0.isBranch })
+    else { preconditionFailure("\(mark.name) is a branch without a mark before it") }
     return marks[first...].filter { !$0.isBranch }
   }
 }
@@ -134,18 +138,39 @@ extension FeatureMap {
   }
 }
 
-/// Copies of some of a run's values, in memory of their own.
+/// The memory of a value's mask, and of those within its operation.
+struct KeptMask {
+  let activation: Activation
+  let pointer: UnsafeMutablePointer<Float>
+
+  /// That of the value itself.
+  func mask(_ shape: FeatureShape, kernels: KernelSet) -> GradientMask {
+    GradientMask(activation, pointer, shape, kernels: kernels)
+  }
+}
+
+/// Copies of some of a run's values, and masks of others, in memory of their own.
 private struct KeptMaps {
+  private(set) var masks: [Value: KeptMask] = [:]
   private var maps: [Value: FeatureMap] = [:]
   private let buffer: AlignedBuffer
   private let cache: GradientCache
 
-  /// - Parameter values: The values to keep, which marks name. One may come twice.
-  init(_ values: [Value], of network: Network) {
+  /// - Parameters:
+  ///   - values: The values to keep, which marks name. One may come twice.
+  ///   - masks: The masks to keep, whole cache lines.
+  init(
+    _ values: [Value], masks: [(value: Value, activation: Activation, count: Int)], of network: Network
+  ) {
     func layout(_ value: Value) -> Layout { network.plan.layouts[value.index] }
-    buffer = network.gradients.take(count: values.reduce(0) { $0 + layout($1).count })
+    let maskCount = masks.reduce(0) { $0 + $1.count }
+    buffer = network.gradients.take(count: values.reduce(maskCount) { $0 + layout($1).count })
     cache = network.gradients
     var next = buffer.pointer
+    for mask in masks {
+      self.masks[mask.value] = KeptMask(activation: mask.activation, pointer: next)
+      next += mask.count
+    }
     for value in values where maps[value] == nil {
       maps[value] = Stored(pointer: next, layout: layout(value)).map
       next += layout(value).count

@@ -129,6 +129,30 @@ import Testing
     }
   }
 
+  /// Masks of the forward pass in the place of values that are computed again.
+  @Test func masksKeepTheBitsOfGradients() throws {
+    var maskCount = 0
+    func masks(_ network: Network) -> Int {
+      network.segments(to: network.list.marks[0]).reduce(0) { $0 + $1.masks.count }
+    }
+    for seed in Self.seeds {
+      let (network, image) = try Self.random(seed)
+      let first = network.builder.list.marks[0].name
+      for kernels in KernelChoice.runnable {
+        let expected = try network.network(threadCount: 1, kernels: kernels, keepsMasks: false)
+        #expect(masks(expected) == 0)
+        for threadCount in [1, 3] {
+          let found = try network.network(threadCount: threadCount, kernels: kernels)
+          maskCount += masks(found)
+          #expect(
+            Self.gradients(found, image, at: first) == Self.gradients(expected, image, at: first),
+            "seed \(seed), \(kernels.instructionSet), \(threadCount) threads")
+        }
+      }
+    }
+    #expect(maskCount > 0)
+  }
+
   /// Each pass after those before it: with the same bits where it says so, otherwise within rounding.
   @Test(arguments: seeds) func passesKeepTheValues(seed: UInt64) throws {
     let passes: [(name: String, keepsBits: Bool, apply: (inout OperationList) -> Void)] = [

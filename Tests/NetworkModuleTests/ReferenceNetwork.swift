@@ -71,7 +71,7 @@ struct ReferenceNetwork {
   /// The engine's form of it.
   func network(
     precision: Precision = .float32, threadCount: Int = 2, kernels: KernelSet = KernelChoice.current,
-    sharesMemory: Bool = true,
+    sharesMemory: Bool = true, keepsMasks: Bool = true,
     rewrite: (inout OperationList) -> Void = { $0.fuse(for: .float32, inputLimit: 3) }
   ) throws -> Network {
     let list = tensors.sorted { $0.key < $1.key }.map {
@@ -81,7 +81,7 @@ struct ReferenceNetwork {
       builder,
       NetworkWeights(file: SafetensorsFile(bytes: safetensors(list)), precision: precision, kernels: kernels),
       fusion: nil, outputCount: Self.classCount, pool: ThreadPool(threadCount: threadCount),
-      sharesMemory: sharesMemory, rewrite: rewrite)
+      sharesMemory: sharesMemory, keepsMasks: keepsMasks, rewrite: rewrite)
   }
 
   private func values(_ name: String) -> [Float] { tensors[name]!.values }

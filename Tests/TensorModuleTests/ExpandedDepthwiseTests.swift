@@ -121,9 +121,62 @@ import Testing
     }
   }
 
+  /// The masks of both activations against the values of the layers one after the other. Bands expand some rows twice.
+  @Test(arguments: KernelChoice.runnable, cases)
+  func masksAreThoseOfTheValues(kernels: KernelSet, item: Case) {
+    let seed = UInt64(item.height * 1000 + item.width)
+    for (activation, expansion) in [(Activation.relu6, Activation.relu), (.relu, .relu6)] {
+      let (layer, _) = layer(
+        item, expands: true, activation: activation, expansionActivation: expansion, seed: seed,
+        kernels: kernels)
+      var generator = SeededGenerator(seed: seed)
+      let values = generator.floats(item.input.pixelCount * item.inputChannels, scale: 4)
+      let input = GuardedMap(values, item.input, kernels: kernels)
+      let plan = layer.plan(item.input)
+      let expanded = GuardedMap(layer.expandedShape(item.input), kernels: kernels)
+      let scratch = GuardedBuffer(
+        count: max(plan.scratchCount, layer.expansion!.scratchCount(item.input, pool: Pools.alone)))
+      layer.expansion!(input.map, into: expanded.map, scratch: scratch.pointer, pool: Pools.alone)
+      for pool in Pools.all {
+        let context: Comment =
+          "\(kernels.testDescription), \(item.testDescription), \(pool.threadCount) threads, seed \(seed)"
+        let output = GuardedMap(plan.output, kernels: kernels)
+        let counts = [plan.output, expanded.map.shape].map { GradientMask.count($0, kernels: kernels) }
+        let memory = GuardedBuffer(count: counts[0] + counts[1])
+        let masks = layer.masks(item.input, at: memory.pointer)
+        layer(
+          input.map, into: output.map, sums: nil, masks: masks, plan: plan, scratch: scratch.pointer,
+          pool: pool)
+        #expect(memory.firstBrokenGuard == nil && output.isIntact, context)
+        expectMask(masks.output!, of: output.map, rows: 0..<plan.output.height, kernels: kernels, context)
+        // Behind the last window, nobody asks for the bits.
+        let end = (plan.output.height - 1) * item.window.stride + 1
+        expectMask(
+          masks.expanded!, of: expanded.map, rows: 0..<min(end, item.height), kernels: kernels, context)
+      }
+    }
+  }
+
+  /// Compares a mask with the derivative at a map's values, in some rows.
+  private func expectMask(
+    _ mask: GradientMask, of map: FeatureMap, rows: Range<Int>, kernels: KernelSet, _ context: Comment
+  ) {
+    var generator = SeededGenerator(seed: 5)
+    let gradient = generator.floats(map.shape.pixelCount * map.shape.channels)
+    let results = [0, 1].map { _ in GuardedMap(gradient, map.shape, kernels: kernels) }
+    ActivationBelow(mask).apply(to: results[0].map, kernels: kernels, pool: Pools.two)
+    ActivationBelow(mask.activation, at: map).apply(to: results[1].map, kernels: kernels, pool: Pools.two)
+    let rowCount = map.shape.width * map.shape.channels
+    let places = rows.lowerBound * rowCount..<rows.upperBound * rowCount
+    let (found, expected) = (Array(results[0].dense()[places]), Array(results[1].dense()[places]))
+    #expect(firstDifference(found, expected) == nil, context)
+    #expect(results[0].isIntact && results[1].isIntact, context)
+  }
+
   /// The layer, and what computes the same in Double.
   private func layer(
-    _ item: Case, expands: Bool, activation: Activation, seed: UInt64, kernels: KernelSet
+    _ item: Case, expands: Bool, activation: Activation, expansionActivation: Activation = .silu,
+    seed: UInt64, kernels: KernelSet
   ) -> (ExpandedDepthwise, (ReferenceMap) -> ReferenceMap) {
     var generator = SeededGenerator(seed: seed &+ 1)
     let window = item.window
@@ -135,15 +188,17 @@ import Testing
     let layer = ExpandedDepthwise(
       expansion: expands
         ? Convolution2D(
-          linear: expandWeight, bias: expandBias, inputChannels: item.inputChannels, activation: .silu,
-          kernels: kernels) : nil,
+          linear: expandWeight, bias: expandBias, inputChannels: item.inputChannels,
+          activation: expansionActivation, kernels: kernels) : nil,
       depthwise: DepthwiseConvolution2D(
         weight: weight, bias: bias, window: window, activation: activation, kernels: kernels))
     return (
       layer,
       { input in
         let expanded =
-          expands ? input.pointwise(weight: expandWeight, bias: expandBias).activated(.silu) : input
+          expands
+          ? input.pointwise(weight: expandWeight, bias: expandBias).activated(expansionActivation.reference)
+          : input
         return expanded.depthwise(
           weight: weight, bias: bias, kernelSize: window.kernelSize, stride: window.stride,
           padding: window.padding.reference

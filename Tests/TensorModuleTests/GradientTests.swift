@@ -110,6 +110,49 @@ func expectGradient(
     }
   }
 
+  /// The bits of ReLU and ReLU6 do what their derivatives do, at the kinks and for NaN too. A pixel has room for more channels.
+  @Test(arguments: KernelChoice.runnable, [1, 2, 3, 5])
+  func masksAreDerivatives(kernels: KernelSet, vectorCount: Int) {
+    let special: [Float] = [
+      0, -0, 6, Float(6).nextDown, Float(6).nextUp, .leastNormalMagnitude, -1e30, 1e30, .nan,
+    ]
+    let (rows, columns) = (7, vectorCount * kernels.vectorWidth)
+    let stride = columns + kernels.vectorWidth
+    var generator = SeededGenerator(seed: UInt64(vectorCount))
+    let x = generator.floats(rows * stride, scale: 8).enumerated().map { index, value in
+      index % 5 == 2 ? special[index / 5 % special.count] : value
+    }
+    let gradient = generator.floats(rows * stride)
+    let byteCount = MaskPass.byteCount(vectorWidth: kernels.vectorWidth)
+    let bitStride = (vectorCount + 1) * byteCount
+    for activation in [Activation.relu, .relu6] {
+      let (values, found) = (GuardedBuffer(x), GuardedBuffer(gradient))
+      let expected = GuardedBuffer(gradient)
+      let bits = GuardedBuffer(count: (rows * bitStride + 3) / 4)
+      let before = UnsafeRawBufferPointer(start: bits.pointer, count: rows * bitStride).map { $0 }
+      func pass(_ values: GuardedBuffer) -> MaskPass {
+        MaskPass(
+          values: values.pointer, rowCount: rows, columnCount: columns, rowStride: stride, bits: bits.pointer,
+          bitStride: bitStride, limit: activation == .relu6 ? 6 : .infinity)
+      }
+      kernels.writeMask(pass(values))
+      kernels.applyMask(pass(found))
+      x.withPointer {
+        kernels.applyDerivative(
+          DerivativePass(
+            gradient: expected.pointer, preActivation: $0, rowCount: rows, columnCount: columns,
+            rowStride: stride, activation: activation))
+      }
+      #expect(
+        found.values.map(\.bitPattern) == expected.values.map(\.bitPattern), "\(activation)")
+      #expect([values, found, bits].allSatisfy { $0.firstBrokenGuard == nil })
+      let after = UnsafeRawBufferPointer(start: bits.pointer, count: rows * bitStride).map { $0 }
+      for i in after.indices where i % bitStride >= vectorCount * byteCount {
+        #expect(after[i] == before[i], "byte \(i), of another vector")
+      }
+    }
+  }
+
   @Test(arguments: KernelChoice.runnable, Activation.allCases)
   func productsWithActivatedValuesAreSummed(kernels: KernelSet, activation: Activation) {
     var generator = SeededGenerator(seed: 12)

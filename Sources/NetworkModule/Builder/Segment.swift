@@ -3,16 +3,18 @@ import SystemModule
 import TensorModule
 
 /// The operations from one mark to the next, or to the vector that the head takes, for the backward pass: the list in
-/// reverse. Only the marks are kept from the forward pass; what lies between them is computed again, which costs less time
-/// than it would take memory.
+/// reverse. The forward pass keeps the marks, and of ReLU and ReLU6 the masks. Other values between the marks are computed
+/// again, which costs less time than it would take memory.
 struct Segment {
   /// Floats of scratch memory.
   private(set) var scratchCount = 0
+  /// The values whose masks the forward pass keeps.
+  private(set) var masks: [(value: Value, activation: Activation, count: Int)] = []
+  let start: Value
+  let end: Value
   private let network: Network
-  private let start: Value
-  private let end: Value
   /// The value whose gradient is wanted: the start, or one on a branch beside the way from there.
-  private let goal: Value
+  let goal: Value
   private var links: [Link] = []
   private var values: [Value: Between] = [:]
   /// The part of it that one operation at a time works in; it comes last.
@@ -24,7 +26,7 @@ struct Segment {
     /// With what stands for another value replaced by that.
     let inputs: [Value]
     let output: Value
-    let state: Int
+    var state = 0
     /// False before the goal: computed again only.
     let isBehindGoal: Bool
   }
@@ -37,6 +39,8 @@ struct Segment {
     var layout: Layout
     /// True if the backward pass or an operation that is computed again looks at it.
     var isNeeded = false
+    /// True if its mask is all that the backward pass looks at.
+    var isMasked = false
     /// True if an operation reads what the activation gives, which is not what it got.
     var isActivated = false
     var argument = 0
@@ -84,17 +88,42 @@ struct Segment {
         layout: Layout(
           step.operation.output.shape, sumRowCount: gradient.writesMeans ? 1 : 0, kernels: network.kernels))
       links.append(
-        Link(
-          gradient: gradient, inputs: inputs, output: step.value, state: reserve(gradient.stateCount),
-          isBehindGoal: isBehindGoal))
+        Link(gradient: gradient, inputs: inputs, output: step.value, isBehindGoal: isBehindGoal))
     }
     operationScratch = links.reduce(0) { max($0, $1.gradient.scratchCount) }
+    findNeeds()
+    for index in links.indices where !values[links[index].output]!.isMasked {
+      links[index].state = reserve(links[index].gradient.stateCount)
+    }
+    for value in [start] + links.map({ $0.output }) {
+      var between = values[value]!
+      let size = between.layout.mapCount
+      if value != start, between.isNeeded { between.argument = reserve(between.layout.count) }
+      if between.isActivated { between.activated = reserve(size) }
+      if value != goal, value != end, between.isBehindGoal { between.gradient = reserve(size) }
+      between.partial = (0..<max(min(between.contributions - 1, 2), 0)).map { _ in reserve(size) }
+      values[value] = between
+    }
+    scratchCount = count + operationScratch
+  }
+
+  /// Finds what the backward pass looks at: the last operation first, because what it is computed from is needed too.
+  private mutating func findNeeds() {
     for link in links.reversed() {
       let isOutputRead = link.output != end && values[link.output]!.isNeeded
-      values[link.output]!.isNeeded =
-        link.output == end
-        ? !link.gradient.activation.isIdempotent
-        : isOutputRead || link.isBehindGoal && link.gradient.activation != .identity
+      let activation = link.gradient.activation
+      if network.keepsMasks, link.output != end, !isOutputRead, link.isBehindGoal, activation.hasMask,
+        let innerCount = link.gradient.innerMaskCount
+      {
+        values[link.output]!.isMasked = true
+        let shape = values[link.output]!.layout.shape
+        masks.append(
+          (link.output, activation, GradientMask.count(shape, kernels: network.kernels) + innerCount))
+      } else {
+        values[link.output]!.isNeeded =
+          link.output == end
+          ? !activation.isIdempotent : isOutputRead || link.isBehindGoal && activation != .identity
+      }
       let isComputed = values[link.output]!.isNeeded
       let (main, last) = (link.inputs[0], link.inputs[link.inputs.count - 1])
       if values[main]!.isBehindGoal {
@@ -109,16 +138,6 @@ struct Segment {
         }
       }
     }
-    for value in [start] + links.map({ $0.output }) {
-      var between = values[value]!
-      let size = between.layout.mapCount
-      if value != start, between.isNeeded { between.argument = reserve(between.layout.count) }
-      if between.isActivated { between.activated = reserve(size) }
-      if value != goal, value != end, between.isBehindGoal { between.gradient = reserve(size) }
-      between.partial = (0..<max(min(between.contributions - 1, 2), 0)).map { _ in reserve(size) }
-      values[value] = between
-    }
-    scratchCount = count + operationScratch
   }
 
   /// The values that the last of some steps is made of, and itself.
@@ -137,10 +156,11 @@ struct Segment {
   ///   - targets: As many, overwritten.
   ///   - input: The values of the start.
   ///   - output: The values of the end.
+  ///   - masks: Those of ``masks``, and perhaps others.
   ///   - scratch: ``scratchCount`` floats.
   func backward(
     from gradients: [FeatureMap], to targets: [FeatureMap], input: FeatureMap, output: FeatureMap,
-    scratch: UnsafeMutablePointer<Float>
+    masks: [Value: KeptMask], scratch: UnsafeMutablePointer<Float>
   ) {
     let run = Run(scratch: scratch + (scratchCount - operationScratch), pool: network.pool)
     func map(_ value: Value, _ offset: Int) -> FeatureMap {
@@ -169,7 +189,10 @@ struct Segment {
         let place = value == goal ? target : map(value, between.gradient)
         let map = isLast ? place : map(value, between.partial[count % 2])
         pending[value] = (map, count + 1)
-        let values = ActivationBelow(between.activation, at: argument(value))
+        let values =
+          between.isMasked
+          ? ActivationBelow(masks[value]!.mask(between.layout.shape, kernels: network.kernels))
+          : ActivationBelow(between.activation, at: argument(value))
         return InputGradient(
           target: map, residual: before,
           below: isLast && value != goal && between.activation != .identity ? values : nil, values: values)
@@ -197,7 +220,9 @@ struct Segment {
           if values[last]!.isBehindGoal { link.gradient.backwardToLast(sums, to: next(last), in: run) }
         }
         if values[link.inputs[0]]!.isBehindGoal {
-          link.gradient.backward(sums, to: next(link.inputs[0]), state: scratch + link.state, in: run)
+          link.gradient.backward(
+            sums, to: next(link.inputs[0]), state: scratch + link.state,
+            in: Run(scratch: run.scratch, masks: masks[link.output]?.pointer, pool: run.pool))
         }
       }
     }

@@ -92,6 +92,7 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
   }
 
   private var writesWords: Bool { output.type != .float32 }
+  var writesMasks: Bool { true }
 
   /// The words of the input, then what a task works in.
   var scratchCount: Int {
@@ -108,8 +109,8 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
       return
     }
     layer(
-      inputs[0].map, packed: run.scratch, into: output.map, sums: output.sums, plan: plan,
-      scratch: taskScratch, pool: run.pool)
+      inputs[0].map, packed: run.scratch, into: output.map, sums: output.sums,
+      masks: run.masks.map { layer.masks(input, at: $0) }, plan: plan, scratch: taskScratch, pool: run.pool)
     if let grid { output.map.round(to: grid, kernels: kernels, pool: run.pool) }
   }
 
@@ -127,19 +128,20 @@ final class DepthwiseGradient: OperationGradient {
   private let forward: ExpandedDepthwise
   private let depthwise: DepthwiseConvolution2DGradient
   private let expansion: Convolution2DGradient?
+  private let input: FeatureShape
   /// The layout of the expanded tensor.
   private let expanded: Layout
 
   /// Packs the weights for the backward pass.
   init(_ forward: ExpandedDepthwise, _ input: FeatureShape, writesMeans: Bool) {
     self.forward = forward
+    self.input = input
     self.writesMeans = writesMeans
     let depthwise = DepthwiseConvolution2DGradient(forward.depthwise)
     self.depthwise = depthwise
     expansion = forward.expansion.map { Convolution2DGradient($0) }
-    let shape = FeatureShape(height: input.height, width: input.width, channels: forward.depthwise.channels)
-    expanded = Layout(shape, kernels: forward.depthwise.kernels)
-    scratchCount = expansion == nil ? 0 : depthwise.scratchCount(shape)
+    expanded = Layout(forward.expandedShape(input), kernels: forward.depthwise.kernels)
+    scratchCount = expansion == nil ? 0 : depthwise.scratchCount(expanded.shape)
   }
 
   var activation: Activation { forward.depthwise.activation }
@@ -148,6 +150,12 @@ final class DepthwiseGradient: OperationGradient {
   var stateCount: Int {
     guard let layer = forward.expansion else { return 0 }
     return layer.activation.isIdempotent ? expanded.count : 2 * expanded.count
+  }
+
+  var innerMaskCount: Int? {
+    guard let layer = forward.expansion else { return 0 }
+    return layer.activation.hasMask
+      ? GradientMask.count(expanded.shape, kernels: forward.depthwise.kernels) : nil
   }
 
   func recompute(
@@ -181,13 +189,13 @@ final class DepthwiseGradient: OperationGradient {
       input.finish(kernels: forward.depthwise.kernels, pool: run.pool)
       return
     }
+    let mask = run.masks.flatMap { forward.masks(self.input, at: $0).expanded }
     depthwise(
-      gradient, below: ActivationBelow(layer.activation, at: Stored(pointer: state, layout: expanded).map),
+      gradient,
+      below: mask.map { ActivationBelow($0) }
+        ?? ActivationBelow(layer.activation, at: Stored(pointer: state, layout: expanded).map),
       expansion: expansion, residual: input.residual, into: input.target, scratch: run.scratch,
       pool: run.pool)
-    if let below = input.below {
-      input.target.applyDerivative(
-        of: below.activation, at: below.arguments, kernels: forward.depthwise.kernels, pool: run.pool)
-    }
+    input.below?.apply(to: input.target, kernels: forward.depthwise.kernels, pool: run.pool)
   }
 }

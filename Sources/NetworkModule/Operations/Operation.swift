@@ -43,6 +43,8 @@ package protocol PreparedOperation: AnyObject, Sendable {
   var output: Layout { get }
   /// Floats of scratch memory.
   var scratchCount: Int { get }
+  /// True if ``run(_:into:in:)`` writes the masks that it has room for. Otherwise the caller writes the output's.
+  var writesMasks: Bool { get }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run)
 
@@ -55,6 +57,7 @@ package protocol PreparedOperation: AnyObject, Sendable {
 
 extension PreparedOperation {
   package var scratchCount: Int { 0 }
+  package var writesMasks: Bool { false }
   package func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { nil }
 }
 
@@ -70,8 +73,10 @@ package protocol OperationGradient: AnyObject, Sendable {
   var readsInput: Bool { get }
   /// True if ``recompute(_:into:activated:state:in:)`` also writes the means of its channels, for a gate.
   var writesMeans: Bool { get }
-  /// Floats that are kept from the forward pass to the backward pass.
+  /// Floats that are kept from ``recompute(_:into:activated:state:in:)`` to the backward pass.
   var stateCount: Int { get }
+  /// Floats of the masks within the operation, with which the backward pass needs no state; nil if it needs one.
+  var innerMaskCount: Int? { get }
   /// Floats of scratch memory.
   var scratchCount: Int { get }
 
@@ -98,6 +103,7 @@ extension OperationGradient {
   package var readsInput: Bool { false }
   package var writesMeans: Bool { false }
   package var stateCount: Int { 0 }
+  package var innerMaskCount: Int? { stateCount == 0 ? 0 : nil }
   package var scratchCount: Int { 0 }
 
   package func backwardToLast(_ gradient: FeatureMap, to input: InputGradient, in run: Run) {
@@ -134,9 +140,7 @@ package struct InputGradient {
   /// Adds the residual and leads the gradient through the activation, for an operation that does not on the way.
   func finish(kernels: KernelSet, pool: ThreadPool) {
     if let residual { target.add(residual, kernels: kernels, pool: pool) }
-    if let below {
-      target.applyDerivative(of: below.activation, at: below.arguments, kernels: kernels, pool: pool)
-    }
+    below?.apply(to: target, kernels: kernels, pool: pool)
   }
 }
 
@@ -144,6 +148,9 @@ package struct InputGradient {
 package struct Run {
   /// As many floats as it asks for.
   let scratch: UnsafeMutablePointer<Float>
+  /// The ``GradientMask`` of the output, then those within the operation, which a forward pass writes for the backward pass;
+  /// nil where they are not wanted.
+  var masks: UnsafeMutablePointer<Float>?
   let pool: ThreadPool
 }
 

@@ -184,13 +184,13 @@ package struct DepthwiseConvolution2DGradient: Sendable {
     residual: FeatureMap?, into inputGradient: FeatureMap, scratch: UnsafeMutablePointer<Float>,
     pool: ThreadPool
   ) {
-    let input = below.arguments.shape
+    let input = below.shape
     requireShapes(outputGradient.shape, input)
     expansion.requireShapes(input, inputGradient.shape)
     residual?.requireSameLayout(inputGradient)
     precondition(
-      below.arguments.pixelStride == bias.count,
-      "arguments of stride \(below.arguments.pixelStride) for \(bias.count) channels")
+      below.pixelStride == bias.count,
+      "arguments of stride \(below.pixelStride) for \(bias.count) channels")
     let rowCount = rowsPerTask(input)
     pool.run(
       taskCount: (input.height + rowCount - 1) / rowCount, scratch: scratch, scratchCount: scratchCount(input)

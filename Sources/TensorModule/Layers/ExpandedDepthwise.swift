@@ -1,4 +1,4 @@
-package import KernelInterface
+import KernelInterface
 package import SystemModule
 
 /// A depthwise convolution, after a 1x1 convolution where there is one, with the sums that squeeze-excite needs.
@@ -29,6 +29,33 @@ package struct ExpandedDepthwise: Sendable {
     return DepthwisePlan(depthwise, input: input, isExpanded: isExpanded)
   }
 
+  /// The shape of what the depthwise convolution filters.
+  package func expandedShape(_ input: FeatureShape) -> FeatureShape {
+    FeatureShape(height: input.height, width: input.width, channels: depthwise.channels)
+  }
+
+  /// The masks that a run writes for the backward pass; nil for an activation without one.
+  package struct Masks {
+    let output: GradientMask?
+    package let expanded: GradientMask?
+  }
+
+  /// Views memory as the mask of the output, followed by that of the expansion.
+  package func masks(_ input: FeatureShape, at pointer: UnsafeMutablePointer<Float>) -> Masks {
+    func mask(
+      _ activation: Activation?, _ pointer: UnsafeMutablePointer<Float>, _ shape: FeatureShape
+    ) -> GradientMask? {
+      guard let activation, activation.hasMask else { return nil }
+      return GradientMask(activation, pointer, shape, kernels: depthwise.kernels)
+    }
+    let output = depthwise.window.outputShape(input, channels: depthwise.channels)
+    return Masks(
+      output: mask(depthwise.activation, pointer, output),
+      expanded: mask(
+        expansion?.activation, pointer + GradientMask.count(output, kernels: depthwise.kernels),
+        expandedShape(input)))
+  }
+
   /// Words of the packed input: as many floats; 0 where the rows are expanded from floats, or not at all.
   package func packedCount(_ input: FeatureShape) -> Int {
     guard let matrix = expansion?.matrix, matrix.type != .float32 else { return 0 }
@@ -40,17 +67,22 @@ package struct ExpandedDepthwise: Sendable {
   /// - Parameters:
   ///   - packed: ``packedCount(_:)`` floats.
   ///   - sums: `[bandCount, padded channels]`, overwritten; nil when they are not wanted.
+  ///   - masks: Overwritten; nil when they are not wanted.
   ///   - scratch: The plan's `scratchCount` floats.
   package func callAsFunction(
     _ input: FeatureMap, packed: UnsafeMutablePointer<Float>? = nil, into output: FeatureMap,
-    sums: UnsafeMutablePointer<Float>?, plan: DepthwisePlan, scratch: UnsafeMutablePointer<Float>,
-    pool: ThreadPool
+    sums: UnsafeMutablePointer<Float>?, masks: Masks? = nil, plan: DepthwisePlan,
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     precondition(output.shape == plan.output, "output \(output.shape) where \(plan.output) was planned")
     let source = source(input, packed: packed, plan: plan, pool: pool)
-    plan.run(depthwise, over: source, sums: sums, scratch: scratch, pool: pool) { y, channels, _, compute in
-      let start = y * output.shape.width * output.pixelStride + channels.lowerBound
-      compute(output.pointer + start, output.pixelStride)
+    plan.run(
+      depthwise, over: source, sums: sums, expandedMask: masks?.expanded, scratch: scratch, pool: pool
+    ) { y, channels, _, compute in
+      let pixels = y * output.shape.width..<(y + 1) * output.shape.width
+      let place = output.pointer + pixels.lowerBound * output.pixelStride + channels.lowerBound
+      compute(place, output.pixelStride)
+      masks?.output?.write(place, stride: output.pixelStride, pixels: pixels, channels: channels)
     }
   }
 
@@ -198,12 +230,14 @@ package struct DepthwisePlan: Sendable, Equatable {
   ///   - source: The source of the rows under the windows, of the plan's input shape.
   ///   - sums: `[bandCount, padded channels]`, overwritten by the sum of every channel over a band's pixels; nil when they
   ///     are not wanted.
+  ///   - expandedMask: Overwritten by the bits of the rows that a window reads; nil when they are not wanted.
   ///   - scratch: `scratchCount` floats and as many more as `extraScratchCount` says.
   ///   - write: Is called for each row and block of channels, with the extra scratch memory, and calls what it is handed
   ///     with the place of the row's first pixel and the floats from one pixel to the next.
   package func run(
     _ depthwise: DepthwiseConvolution2D, over source: RowSource, sums: UnsafeMutablePointer<Float>? = nil,
-    scratch: UnsafeMutablePointer<Float>, extraScratchCount: Int = 0, pool: ThreadPool,
+    expandedMask: GradientMask? = nil, scratch: UnsafeMutablePointer<Float>, extraScratchCount: Int = 0,
+    pool: ThreadPool,
     write: (
       _ row: Int, _ channels: Range<Int>, _ extra: UnsafeMutablePointer<Float>,
       _ compute: (_ output: UnsafeMutablePointer<Float>, _ pixelStride: Int) -> Void
@@ -225,10 +259,19 @@ package struct DepthwisePlan: Sendable, Equatable {
       let (rowStride, rowWidth) = (ring.pixelStride, ring.width)
       let padLeft = resolved.left - ring.sides.before
       let end = min((rows.upperBound - 1) * window.stride - resolved.top + window.kernelSize, input.height)
+      // The next band expands the rows from its first on again.
+      let ownEnd = band == bandCount - 1 ? end : rows.upperBound * window.stride - resolved.top
       withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { pointers in
         for y in rows {
           let top = y * window.stride - resolved.top
-          ring.hold(from: max(top, 0), through: min(top + window.kernelSize, input.height) - 1, end: end)
+          ring.hold(
+            from: max(top, 0), through: min(top + window.kernelSize, input.height) - 1, end: end
+          ) { row, values in
+            guard row < ownEnd else { return }
+            expandedMask?.write(
+              values, stride: rowStride, pixels: row * input.width..<(row + 1) * input.width,
+              channels: channels)
+          }
           for ky in 0..<window.kernelSize {
             let row = top + ky
             pointers[ky] = (0..<input.height).contains(row) ? ring.row(row) : nil
@@ -241,139 +284,6 @@ package struct DepthwisePlan: Sendable, Equatable {
           }
         }
       }
-    }
-  }
-}
-
-/// Rows of an expanded tensor that a ring asks for: `runCount` runs of `pixelCount` pixels, which follow one another from
-/// the pixel `first` of the input on.
-package struct ExpandedRows {
-  /// The first pixel of the input.
-  package let first: Int
-  /// Pixels of a run.
-  package let pixelCount: Int
-  package let runCount: Int
-  /// The channels.
-  package let panels: Range<Int>
-  /// The place of the first pixel, at channel 0.
-  package let output: UnsafeMutablePointer<Float>
-  /// Floats from one pixel to the next.
-  package let pixelStride: Int
-  /// Floats from one run to the next.
-  package let runStride: Int
-}
-
-/// The source of the rows under a window.
-package enum RowSource {
-  /// The map itself.
-  case map(FeatureMap)
-  /// Its expansion: the cut of the expanded channels, and what computes rows of them.
-  case expanded(PanelLayout, vectorWidth: Int, (ExpandedRows) -> Void)
-}
-
-/// The last few rows of the expanded tensor, for some of its channels; without an expansion, the input itself.
-struct RowRing {
-  /// Zero pixels beside each row: every window lies inside.
-  struct Sides: Sendable, Equatable {
-    let before: Int
-    let after: Int
-
-    static let none = Sides(before: 0, after: 0)
-
-    private init(before: Int, after: Int) {
-      self.before = before
-      self.after = after
-    }
-
-    /// The zeros that the window reaches.
-    ///
-    /// With zeros at its sides, each row is a product of its own. That costs more than edges do in two cases. The kernel's
-    /// tiles may not fit the width, so that the last one computes some pixels again. Or the row is so wide that few outputs
-    /// lie at its edges. In both cases there are no zeros, unless they are required.
-    init(_ input: FeatureShape, window: Window, rowTile: Int, isRequired: Bool) {
-      let resolved = window.resolve(height: input.height, width: input.width)
-      let end = (resolved.width - 1) * window.stride + window.kernelSize
-      let pays =
-        isRequired
-        || input.width <= 64 && input.width.roundedUp(toMultipleOf: rowTile) * 16 <= input.width * 17
-      self.init(
-        before: pays ? resolved.left : 0, after: pays ? max(end - resolved.left - input.width, 0) : 0)
-    }
-  }
-
-  let sides: Sides
-  /// Floats from one pixel to the next.
-  let pixelStride: Int
-  /// Pixels in a row, the sides included.
-  let width: Int
-  private let source: RowSource
-  /// The first of the rows: in the ring, or of the map.
-  private let rows: UnsafeMutablePointer<Float>
-  private let channels: Range<Int>
-  /// Rows after which they repeat.
-  private let rowCount: Int
-  /// The rows in the ring.
-  private var held = 0..<0
-
-  /// - Parameters:
-  ///   - width: Pixels in a row of the source.
-  ///   - scratch: `rowCount` rows. Each has `width` pixels and the sides. A pixel is `channels.count` floats.
-  init(
-    _ source: RowSource, width: Int, channels: Range<Int>, rowCount: Int, sides: Sides,
-    scratch: UnsafeMutablePointer<Float>
-  ) {
-    self.source = source
-    switch source {
-    case .map(let map):
-      rows = map.pointer + channels.lowerBound
-      pixelStride = map.pixelStride
-      self.rowCount = map.shape.height
-    case .expanded:
-      rows = scratch
-      pixelStride = channels.count
-      self.rowCount = rowCount
-    }
-    self.channels = channels
-    self.sides = sides
-    self.width = sides.before + width + sides.after
-    guard sides != .none else { return }
-    for row in 0..<rowCount {
-      let start = rows + row * self.width * pixelStride
-      start.update(repeating: 0, count: sides.before * pixelStride)
-      (start + (self.width - sides.after) * pixelStride).update(
-        repeating: 0, count: sides.after * pixelStride)
-    }
-  }
-
-  /// The first pixel of a row that is held, at the first of the channels.
-  func row(_ y: Int) -> UnsafePointer<Float> {
-    UnsafePointer(rows + y % rowCount * width * pixelStride)
-  }
-
-  /// Expands what is missing of the given rows, and as many after them as fit, since long products run faster.
-  ///
-  /// - Parameter end: Rows from here on are never needed.
-  mutating func hold(from first: Int, through last: Int, end: Int) {
-    guard last >= held.upperBound, case .expanded(let layout, let vectorWidth, let expand) = source else {
-      return
-    }
-    let panelWidth = 2 * vectorWidth
-    let endPanel = min((channels.upperBound + panelWidth - 1) / panelWidth, layout.panelCount)
-    let inputWidth = width - sides.before - sides.after
-    var next = max(held.upperBound, first)
-    held = first..<min(first + rowCount, end)
-    precondition(held.contains(last), "row \(last) is not among the rows \(held) that a ring can hold")
-    while next < held.upperBound {
-      let rows = min(held.upperBound - next, rowCount - next % rowCount)
-      // Without zeros in between, all rows are one.
-      let runs = sides == .none ? 1 : rows
-      expand(
-        ExpandedRows(
-          first: next * inputWidth, pixelCount: rows * inputWidth / runs, runCount: runs,
-          panels: channels.lowerBound / panelWidth..<endPanel,
-          output: self.rows + ((next % rowCount * width + sides.before) * pixelStride - channels.lowerBound),
-          pixelStride: pixelStride, runStride: width * pixelStride))
-      next += rows
     }
   }
 }

@@ -4,13 +4,24 @@ package import SystemModule
 /// The activation below a layer, for a gradient that is led through both while it is in the cache.
 package struct ActivationBelow {
   package let activation: Activation
-  package let arguments: FeatureMap
+  private let map: FeatureMap?
+  private let mask: GradientMask?
 
   /// - Parameter arguments: The input of the activation, or its output if it is idempotent; the gradient's shape and stride.
   package init(_ activation: Activation, at arguments: FeatureMap) {
-    self.activation = activation
-    self.arguments = arguments
+    (self.activation, map, mask) = (activation, arguments, nil)
   }
+
+  /// - Parameter mask: All that is known of the activation's values.
+  package init(_ mask: GradientMask) { (activation, map, self.mask) = (mask.activation, nil, mask) }
+
+  package var arguments: FeatureMap {
+    guard let map else { preconditionFailure("a mask read as values") }
+    return map
+  }
+
+  var shape: FeatureShape { mask?.shape ?? arguments.shape }
+  var pixelStride: Int { mask?.pixelStride ?? arguments.pixelStride }
 
   /// The means of the channels, where they lie behind the arguments: padded channels.
   package var means: [Float] {
@@ -21,11 +32,22 @@ package struct ActivationBelow {
   ///
   /// - Parameter gradient: The first of the pixels.
   func apply(to gradient: UnsafeMutablePointer<Float>, pixels: Range<Int>, kernels: KernelSet) {
+    if let mask { return mask.apply(to: gradient, pixels: pixels) }
     let stride = arguments.pixelStride
     kernels.applyDerivative(
       DerivativePass(
         gradient: gradient, preActivation: UnsafePointer(arguments.pointer + pixels.lowerBound * stride),
         rowCount: pixels.count, columnCount: stride, rowStride: stride, activation: activation))
+  }
+
+  /// Multiplies a whole gradient by the derivative.
+  package func apply(to gradient: FeatureMap, kernels: KernelSet, pool: ThreadPool) {
+    requireLayout(of: gradient)
+    pool.run(taskCount: shape.height) { y, _ in
+      apply(
+        to: gradient.pointer + y * gradient.rowStride, pixels: y * shape.width..<(y + 1) * shape.width,
+        kernels: kernels)
+    }
   }
 
   /// Adds the products of some pixels' gradient with what the activation gives.
@@ -45,7 +67,11 @@ package struct ActivationBelow {
         columnCount: stride, rowStride: stride, activation: activation))
   }
 
-  func requireLayout(of gradient: FeatureMap) { arguments.requireSameLayout(gradient) }
+  func requireLayout(of gradient: FeatureMap) {
+    precondition(
+      gradient.shape == shape && gradient.pixelStride == pixelStride,
+      "a gradient \(gradient.shape) of stride \(gradient.pixelStride) for \(shape) of \(pixelStride)")
+  }
 }
 
 extension FeatureMap {

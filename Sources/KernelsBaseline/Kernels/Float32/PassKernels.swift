@@ -89,3 +89,31 @@ extension ProductSum: ActivationLoop {
 }
 
 func addProducts(_ sum: ProductSum) { sum.activation.select(sum) }
+
+extension MaskPass {
+  /// Calls `body` with each vector's values and bits.
+  @inline(__always)
+  fileprivate func visit(_ body: (UnsafeMutablePointer<Float>, UnsafeMutableRawPointer) -> Void) {
+    for r in 0..<rowCount {
+      let row = values + r &* rowStride
+      var bits = bits + r &* bitStride
+      forEachVector(columnCount) { c in
+        body(row + c, bits)
+        bits += MemoryLayout<LaneBits>.size
+      }
+    }
+  }
+}
+
+func writeMask(_ pass: MaskPass) {
+  let limit = Vector(repeating: pass.limit)
+  pass.visit { values, bits in
+    bits.storeBytes(of: load(values).bits(above: Vector(repeating: 0), below: limit), as: LaneBits.self)
+  }
+}
+
+func applyMask(_ pass: MaskPass) {
+  pass.visit { values, bits in
+    store(load(values) * Vector(onesAt: bits.loadUnaligned(as: LaneBits.self)), values)
+  }
+}

@@ -142,6 +142,54 @@ extension Vector {
   }
 }
 
+/// A bit for each lane of a vector, the first lane's the lowest; in as few bytes as hold them.
+#if KERNEL_AVX512
+  typealias LaneBits = UInt16
+#else
+  typealias LaneBits = UInt8
+#endif
+
+extension Vector {
+  /// Ones in the lanes that lie between two others.
+  @inline(__always)
+  func bits(above low: Vector, below high: Vector) -> LaneBits {
+    let (x, low, high) = (_storage._value, low._storage._value, high._storage._value)
+    #if KERNEL_AVX512
+      let lanes = Builtin.and_Vec16xInt1(
+        Builtin.fcmp_olt_Vec16xFPIEEE32(low, x), Builtin.fcmp_olt_Vec16xFPIEEE32(x, high))
+      return LaneBits(Builtin.bitcast_Vec16xInt1_Int16(lanes))
+    #elseif KERNEL_AVX2
+      let lanes = Builtin.and_Vec8xInt1(
+        Builtin.fcmp_olt_Vec8xFPIEEE32(low, x), Builtin.fcmp_olt_Vec8xFPIEEE32(x, high))
+      return LaneBits(Builtin.bitcast_Vec8xInt1_Int8(lanes))
+    #else
+      let lanes = Builtin.and_Vec4xInt1(
+        Builtin.fcmp_olt_Vec4xFPIEEE32(low, x), Builtin.fcmp_olt_Vec4xFPIEEE32(x, high))
+      return LaneBits(Builtin.zext_Int4_Int8(Builtin.bitcast_Vec4xInt1_Int4(lanes)))
+    #endif
+  }
+
+  /// 1 in the lanes whose bit is set, 0 in the others.
+  @inline(__always)
+  init(onesAt bits: LaneBits) {
+    self = Vector(repeating: 1)
+    #if KERNEL_AVX512
+      let mask = Builtin.sext_Vec16xInt1_Vec16xInt32(Builtin.bitcast_Int16_Vec16xInt1(bits._value))
+      _storage._value = Builtin.bitcast_Vec16xInt32_Vec16xFPIEEE32(
+        Builtin.and_Vec16xInt32(Builtin.bitcast_Vec16xFPIEEE32_Vec16xInt32(_storage._value), mask))
+    #elseif KERNEL_AVX2
+      let mask = Builtin.sext_Vec8xInt1_Vec8xInt32(Builtin.bitcast_Int8_Vec8xInt1(bits._value))
+      _storage._value = Builtin.bitcast_Vec8xInt32_Vec8xFPIEEE32(
+        Builtin.and_Vec8xInt32(Builtin.bitcast_Vec8xFPIEEE32_Vec8xInt32(_storage._value), mask))
+    #else
+      let mask = Builtin.sext_Vec4xInt1_Vec4xInt32(
+        Builtin.bitcast_Int4_Vec4xInt1(Builtin.trunc_Int8_Int4(bits._value)))
+      _storage._value = Builtin.bitcast_Vec4xInt32_Vec4xFPIEEE32(
+        Builtin.and_Vec4xInt32(Builtin.bitcast_Vec4xFPIEEE32_Vec4xInt32(_storage._value), mask))
+    #endif
+  }
+}
+
 extension Vector {
   /// The lanes, which are whole numbers.
   @inline(__always)
