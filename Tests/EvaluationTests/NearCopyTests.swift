@@ -112,6 +112,32 @@ import Testing
     #expect(index.matches(of: ComparedPicture(copy, content: "")).map(\.place) == [5])
   }
 
+  /// A pale photograph in a round field: its edge is the strongest contrast of all.
+  private static func paleField(radius: Int, seed: UInt64) -> PixelImage {
+    let image = PixelImage.spots(width: 120, height: 120, seed: seed)
+    return PixelImage(
+      width: image.width, height: image.height,
+      pixels: image.pixels.enumerated().map { place, value in
+        let (right, below) = (place / 3 % image.width - 60, place / 3 / image.width - 60)
+        return right * right + below * below > radius * radius ? 3 : 160 + value / 8
+      })
+  }
+
+  /// A greater field looks like a cut-out of a photograph with a smaller one.
+  @Test func paleRoundFieldsOfTwoSizesAreNoCopies() throws {
+    let index = FingerprintIndex(
+      pictures((0..<16).map { Self.paleField(radius: 42, seed: $0) }).map(\.fingerprint))
+    for seed in 100..<112 as Range<UInt64> {
+      let found = index.matches(of: ComparedPicture(Self.paleField(radius: 53, seed: seed), content: ""))
+      #expect(found.map(\.place).isEmpty, "\(found)")
+    }
+    let copy = try ImageDecoder.decode(
+      JPEGEncoder.encode(Self.paleField(radius: 53, seed: 7).resized(width: 150, height: 150), quality: 90))
+    let fields = FingerprintIndex(
+      pictures((0..<16).map { Self.paleField(radius: 53, seed: $0) }).map(\.fingerprint))
+    #expect(fields.matches(of: ComparedPicture(copy, content: "")).map(\.place) == [7])
+  }
+
   @Test func onlyPairsWithOneOfTheFirstAreLookedFor() {
     let images = [
       Self.originals[0], Self.originals[1], Self.originals[1].mirrored, Self.originals[0].mirrored,

@@ -59,7 +59,7 @@ package struct FingerprintIndex: Sendable {
     _ directions: [Direction] = [.contained, .containing], turnsCutouts: Bool = true
   ) -> [Match] {
     if picture.fingerprint == nil { return [] }
-    let probes = Probes(ThumbnailSums(picture.thumbnail))
+    let probes = Probes(picture.thumbnail)
     var best: [Int: Match] = [:]
     for direction in directions {
       let candidates =
@@ -99,7 +99,7 @@ package struct FingerprintIndex: Sendable {
       let contrasts = probes.sums.contrasts(grid: Fingerprint.coarseGrid, in: frame)
       return (
         frame: frame, word: Fingerprint.word(contrasts.values),
-        weights: Weights(contrasts.values, limit: contrasts.mean)
+        weights: Weights(contrasts.values, limits: SIMD2(repeating: contrasts.mean))
       )
     }
     // The turns in which a fingerprint's coarse bits fit somewhere.
@@ -118,7 +118,7 @@ package struct FingerprintIndex: Sendable {
       }
     }
     if turns.isEmpty { return [] }
-    let fineProbes = Cutouts.fine.map { (frame: $0, probe: probes.fine($0)) }
+    let fineProbes = Cutouts.fine.map { (frame: $0, probe: probes.fine($0)) }.filter { $0.probe.tells }
     var candidates: [Candidate] = []
     for (index, turns) in turns {
       for turn in turns {
@@ -138,6 +138,7 @@ package struct FingerprintIndex: Sendable {
     var candidates: [Candidate] = []
     for frame in Cutouts.fine where frame != .whole {
       let probe = probes.fine(frame.surroundings)
+      guard probe.tells else { continue }
       for turn in Self.turns(of: frame, turnsCutouts) {
         let turned = probe.turnedBack(turn)
         // Most are told apart by the first word.
@@ -219,23 +220,24 @@ extension Cutout {
   }
 }
 
-/// The weight of each contrast's sign: its size, up to a limit.
+/// The weight of each contrast's sign: its size, up to a limit. Two limits are counted side by side.
 private struct Weights {
-  let values: [Float]
-  private let sum: Float
-  private let total: Float
+  private let values: [SIMD2<Float>]
+  private let sum: SIMD2<Float>
+  private let total: SIMD2<Float>
 
-  init(_ contrasts: [Float], limit: Float) {
-    values = contrasts.map { min(max($0, -limit), limit) }
-    sum = values.reduce(0, +)
-    total = values.reduce(0) { $0 + abs($1) }
+  /// - Parameter limits: of all contrasts, and of the usual ones.
+  init(_ contrasts: [Float], limits: SIMD2<Float>) {
+    values = contrasts.map { SIMD2(repeating: $0).clamped(lowerBound: -limits, upperBound: limits) }
+    sum = values.reduce(.zero, +)
+    total = values.reduce(.zero) { $0 + $1.replacing(with: -$1, where: $1 .< 0) }
   }
 
   func agreement(_ word: UInt64) -> Float { agreement(SIMD4(word, 0, 0, 0)) }
 
   func agreement(_ words: SIMD4<UInt64>) -> Float {
-    guard total > 0 else { return -1 }
-    var same: Float = 0
+    guard total.min() > 0 else { return -1 }
+    var same = SIMD2<Float>.zero
     values.withUnsafeBufferPointer { values in
       for start in stride(from: 0, to: values.count, by: 64) {
         var word = words[start / 64]
@@ -245,7 +247,8 @@ private struct Weights {
         }
       }
     }
-    return (2 * same - sum) / total
+    let agreement = (2 * same - sum) / total
+    return min(agreement.x, agreement.y + Contrasts.tolerance)
   }
 }
 
@@ -278,13 +281,17 @@ private struct FineBits {
 /// steps.
 private final class Probes {
   let sums: ThumbnailSums
+  private let surround: ThumbnailSums?
   private var fine: [Cutout: FineProbe] = [:]
 
-  init(_ sums: ThumbnailSums) { self.sums = sums }
+  init(_ thumbnail: Thumbnail) {
+    sums = ThumbnailSums(thumbnail)
+    surround = ThumbnailSums.surround(of: thumbnail)
+  }
 
   func fine(_ frame: Cutout) -> FineProbe {
     if let known = fine[frame] { return known }
-    let probe = FineProbe(sums, frame)
+    let probe = FineProbe(sums, frame, besides: surround)
     fine[frame] = probe
     return probe
   }
@@ -294,18 +301,18 @@ private final class Probes {
 private struct FineProbe {
   private let bits: FineBits
   private let weights: Weights
-  private let usualWeights: Weights
 
-  /// Cutouts that show less of a fingerprint's cells tell nothing.
-  private static let leastCount = 64
+  /// True where enough of a fingerprint's cells count: of a few, those of some other photograph agree by chance. A frame that
+  /// reaches beyond the picture needs more, as its cells are compared in more places.
+  let tells: Bool
 
-  init(_ sums: ThumbnailSums, _ frame: Cutout) {
-    let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame)
+  init(_ sums: ThumbnailSums, _ frame: Cutout, besides surround: ThumbnailSums?) {
+    let contrasts = sums.contrasts(grid: Fingerprint.grid, in: frame, besides: surround)
     bits = FineBits(
       words: Fingerprint.fineWords(contrasts.values), mask: Fingerprint.words(contrasts.isInside) { $0 })
+    tells = bits.count >= (frame.width <= 1 && frame.height <= 1 ? 40 : 64)
     let values = Fingerprint.places.map { contrasts.values[$0] }
-    weights = Weights(values, limit: contrasts.mean)
-    usualWeights = Weights(values, limit: contrasts.usual)
+    weights = Weights(values, limits: SIMD2(contrasts.mean, contrasts.usual))
   }
 
   /// The bits that agree with a fingerprint as these do with the turned one.
@@ -317,7 +324,6 @@ private struct FineProbe {
   func distance(_ other: SIMD4<UInt64>) -> Double { bits.distance(other) }
 
   func agreement(_ other: SIMD4<UInt64>) -> Float {
-    guard bits.count >= Self.leastCount else { return -1 }
-    return min(weights.agreement(other), usualWeights.agreement(other) + Contrasts.tolerance)
+    tells ? weights.agreement(other) : -1
   }
 }

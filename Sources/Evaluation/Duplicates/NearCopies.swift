@@ -17,7 +17,8 @@ package struct ComparedPicture: Sendable {
   /// The correlation of the contrasts of a part of this picture with those of another one: 1 for a perfect copy.
   func correlation(with other: ComparedPicture, _ match: FingerprintIndex.Match) -> Double {
     let grid = Fingerprint.grid
-    let own = ThumbnailSums(thumbnail).contrasts(grid: grid, in: match.frame)
+    let own = ThumbnailSums(thumbnail).contrasts(
+      grid: grid, in: match.frame, besides: ThumbnailSums.surround(of: thumbnail))
     let others = ThumbnailSums(other.thumbnail).contrasts(grid: grid, in: .whole)
     let (ownLimit, othersLimit) = (3 * own.usual, 3 * others.usual)
     var (all, limited) = (Correlation(), Correlation())

@@ -35,11 +35,40 @@ package struct Thumbnail: Sendable, Equatable {
   }
 }
 
+extension Thumbnail {
+  /// True for the pixels of a dark frame or of the dark around a round field: nearly black at the edge, and what is dark and
+  /// joined to that. Photographs share them that share nothing else. A lesion at the edge is brighter.
+  var surround: [Bool] {
+    let side = Self.side
+    let bright = values.sorted()[values.count * 3 / 4]
+    var isSurround = [Bool](repeating: false, count: values.count)
+    var open: [Int] = []
+    func visit(_ place: Int, below limit: UInt8) {
+      if isSurround[place] || values[place] >= limit { return }
+      isSurround[place] = true
+      open.append(place)
+    }
+    for index in 0..<side {
+      for place in [index, (side - 1) * side + index, index * side, index * side + side - 1] {
+        visit(place, below: bright / 5)
+      }
+    }
+    while let place = open.popLast() {
+      let (y, x) = (place / side, place % side)
+      if y > 0 { visit(place - side, below: bright / 2) }
+      if y + 1 < side { visit(place + side, below: bright / 2) }
+      if x > 0 { visit(place - 1, below: bright / 2) }
+      if x + 1 < side { visit(place + 1, below: bright / 2) }
+    }
+    return isSurround
+  }
+}
+
 /// The difference in brightness of each cell of a grid from the cells around it.
 struct Contrasts {
   /// Row by row, in grey levels.
   var values: [Float]
-  /// True for the cells that lie in the picture with half a cell around them.
+  /// True for the cells that lie in the picture with half a cell around them, and not in its dark surround.
   var isInside: [Bool]
   /// Mean size of the values inside.
   var mean: Float = 0
@@ -64,17 +93,25 @@ struct ThumbnailSums {
   /// Sums of all pixels above and to the left, `[side + 1, side + 1]`. Whole numbers, so that sums are exact.
   private let sums: [Double]
 
-  init(_ thumbnail: Thumbnail) {
+  init(_ thumbnail: Thumbnail) { self.init(thumbnail.values.map(Double.init)) }
+
+  private init(_ values: [Double]) {
     let stride = Self.side + 1
     var sums = [Double](repeating: 0, count: stride * stride)
     for y in 0..<Self.side {
       var row = 0.0
       for x in 0..<Self.side {
-        row += Double(thumbnail.values[y * Self.side + x])
+        row += values[y * Self.side + x]
         sums[(y + 1) * stride + x + 1] = sums[y * stride + x + 1] + row
       }
     }
     self.sums = sums
+  }
+
+  /// How much of a rectangle is dark surround; nil for a picture without one.
+  static func surround(of thumbnail: Thumbnail) -> ThumbnailSums? {
+    let isSurround = thumbnail.surround
+    return isSurround.contains(true) ? ThumbnailSums(isSurround.map { $0 ? 1 : 0 }) : nil
   }
 
   /// A place between pixels along one axis.
@@ -113,8 +150,13 @@ struct ThumbnailSums {
     }
   }
 
+  /// The share of surround around a cell from which on the cell does not count.
+  private static let surroundShare = 0.02
+
   /// The contrasts of the cells of a grid over a frame.
-  func contrasts(grid: Int, in frame: Cutout) -> Contrasts {
+  ///
+  /// - Parameter surround: the picture's, whose cells do not count; nil: all count.
+  func contrasts(grid: Int, in frame: Cutout, besides surround: ThumbnailSums? = nil) -> Contrasts {
     let across = Cell.all(count: grid, from: frame.left, to: frame.right)
     let down = Cell.all(count: grid, from: frame.top, to: frame.bottom)
     var result = Contrasts(
@@ -125,6 +167,7 @@ struct ThumbnailSums {
     sums.withUnsafeBufferPointer { sums in
       for (row, y) in down.enumerated() where y.isInside {
         for (column, x) in across.enumerated() where x.isInside {
+          if let surround, surround.mean(y.outer, x.outer) > Self.surroundShare { continue }
           let value = Float(
             Self.mean(sums, y.inner, x.inner) - Self.mean(sums, y.outer, x.outer))
           result.values[row * grid + column] = value
@@ -136,6 +179,10 @@ struct ThumbnailSums {
     }
     result.mean = count > 0 ? total / count : 0
     return result
+  }
+
+  private func mean(_ y: (Place, Place), _ x: (Place, Place)) -> Double {
+    sums.withUnsafeBufferPointer { Self.mean($0, y, x) }
   }
 
   private static func mean(
