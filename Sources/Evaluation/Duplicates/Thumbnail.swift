@@ -108,7 +108,7 @@ struct ThumbnailSums {
     self.sums = sums
   }
 
-  /// How much of a rectangle is dark surround; nil for a picture without one.
+  /// The surround as a picture of ones, whose mean over a rectangle is its share; nil for a picture without one.
   static func surround(of thumbnail: Thumbnail) -> ThumbnailSums? {
     let isSurround = thumbnail.surround
     return isSurround.contains(true) ? ThumbnailSums(isSurround.map { $0 ? 1 : 0 }) : nil
