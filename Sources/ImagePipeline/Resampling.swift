@@ -303,19 +303,19 @@ private enum PairedFactors: ResamplingFactors {
 
   @inline(__always)
   static func products(_ bytes: Lanes, _ weights: Lanes) -> Lanes {
-    var result = Lanes()
-    #if arch(x86_64)
-      result._storage._value = Builtin.int_x86_sse2_pmadd_wd(
-        Builtin.bitcast_Vec4xInt32_Vec8xInt16(bytes._storage._value),
-        Builtin.bitcast_Vec4xInt32_Vec8xInt16(weights._storage._value))
-    #elseif arch(wasm32)
-      result._storage._value = Builtin.int_wasm_dot(
-        Builtin.bitcast_Vec4xInt32_Vec8xInt16(bytes._storage._value),
-        Builtin.bitcast_Vec4xInt32_Vec8xInt16(weights._storage._value))
+    #if arch(x86_64) || arch(wasm32)
+      let bytes = Builtin.bitcast_Vec4xInt32_Vec8xInt16(bytes._storage._value)
+      let weights = Builtin.bitcast_Vec4xInt32_Vec8xInt16(weights._storage._value)
+      var result = Lanes()
+      #if arch(x86_64)
+        result._storage._value = Builtin.int_x86_sse2_pmadd_wd(bytes, weights)
+      #else
+        result._storage._value = Builtin.int_wasm_dot(bytes, weights)
+      #endif
+      return result
     #else
       preconditionFailure("pairs of \(bytes) and \(weights) where numbers of 32 bits are multiplied")
     #endif
-    return result
   }
 }
 
