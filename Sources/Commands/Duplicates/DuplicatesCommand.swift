@@ -13,7 +13,8 @@ enum DuplicatesCommand: Command {
     of another size, turned by quarter turns, mirrored, brighter or darker, or compressed more. The images are compared with \
     each other, within folders and between them, and printed in groups. Two photographs of one lesion that were taken \
     separately are not copies. An image's score is the likeness to its nearest copy in the group: 1 for files that are equal \
-    to the last byte, at least \(NearCopies.leastScore) for all. An image without contrast is compared by its bytes only.
+    to the last byte, at least \(NearCopies.leastScore) for all. An image without contrast, or with next to nothing \
+    beside the dark around a round field, is compared by its bytes only.
 
     With --against, images are also compared with those of another folder, whose own copies are not looked for, or with the \
     photographs that a model was made from. For this a model has \(TrainingFingerprints.relativePath) beside its list \
