@@ -124,7 +124,7 @@ import Testing
       "\(notes)")
     #expect(notes.contains("No photograph shows 'vasc': its bias and threshold stay as they are."))
     #expect(
-      notes.contains("where the likeliest class is 'df', 'vasc': results then have no conformalCoverage."))
+      notes.contains("is not known for 'df', 'vasc', so results have no conformalCoverage."))
     let json = try json(CalibrationOutput(report: report, written: nil))
     let shares = try #require(json["conformalCoverageByClass"] as? [String: Any])
     for id in Labels.ham10000.ids {

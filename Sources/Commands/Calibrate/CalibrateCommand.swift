@@ -15,7 +15,7 @@ enum CalibrateCommand: Command {
     \(Int(ModelCalibration.coverage * 100)) % sets; and the limit of the features' distance, which one photograph in a \
     hundred exceeds, so that the model abstains. A model that cannot abstain gets the bias and the temperature alone. A class \
     without photographs keeps its bias; one of fewer than \(ClassUnits.leastCount) patients or lesions keeps its threshold, and \
-    results in which it is the likeliest class state no share for their set (conformalCoverage is null).
+    results then state no share for their set (conformalCoverage is null), since the right class may be that one.
 
     Bias and temperature maximise the likelihood of the labels; a penalty keeps them near the present ones. Every \
     photograph weighs the same, so do not select photographs: the new probabilities suit a collection like yours. \

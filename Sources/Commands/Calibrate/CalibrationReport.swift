@@ -79,7 +79,7 @@ struct CalibrationReport {
     if let limits = fitted.limits, limits.coverageByClass.contains(nil) {
       let names = zip(labels, limits.coverageByClass).filter { $1 == nil }.map(\.0.id)
       notes.append(
-        "The share of sets that hold the right class is not known where the likeliest class is \(names.quotedList): results then have no conformalCoverage."
+        "The share of sets that hold the right class is not known for \(names.quotedList), so results have no conformalCoverage."
       )
     }
     return notes

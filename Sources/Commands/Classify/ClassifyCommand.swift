@@ -31,7 +31,7 @@ enum ClassifyCommand: Command {
     The 90 % set (conformalSet in JSON and CSV) holds the right class for a stated share (conformalCoverage in JSON) of \
     images like those of the validation. A class outside the set is not ruled out. A model that was not fitted for it, an \
     ensemble and --tta have no set: the CSV then has an empty cell, the JSON two nulls. Beside a set, conformalCoverage is \
-    null if the threshold of the likeliest class was fitted to too few images.
+    null if the threshold of a class was fitted to too few images.
     """
   static let positionals = [Positional.images]
   static let options: [any AnyCommandOption] =

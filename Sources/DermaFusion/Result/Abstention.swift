@@ -15,7 +15,7 @@ public struct Abstention: Sendable, Equatable {
   public struct ConformalSet: Sendable, Equatable {
     /// The likeliest first; never empty.
     public let classes: [LesionLabel]
-    /// The share of images of the likeliest class whose set holds it, 0...1; nil if that class's threshold was fitted to too
+    /// The share of images of the likeliest class whose set holds it, 0...1; nil if the threshold of any class was fitted to too
     /// few images.
     public let coverage: Double?
   }
@@ -150,7 +150,9 @@ extension Classifier {
 
 extension Abstention.ConformalSet {
   package init(_ probabilities: ClassScores, _ settings: ModelConfiguration.Abstention.Conformal) {
-    coverage = settings.coverageByClass[probabilities.highest.index]
+    // The right class may be any: what is not known of one is not known of the set.
+    let shares = settings.coverageByClass
+    coverage = shares.contains(nil) ? nil : shares[probabilities.highest.index]
     classes = probabilities.ranked.filter {
       $0 == probabilities.highest || Double(probabilities[$0]) >= settings.thresholds[$0.index]
     }

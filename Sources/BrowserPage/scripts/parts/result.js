@@ -55,7 +55,7 @@ export function setSentence(/** @type {Result} */ result, /** @type {Classes} */
   if (result.abstain || !result.conformalSet) return null;
   const names = result.conformalSet.map((id) => nameOfClass(classes, id));
   const values = { count: names.length, names: new Intl.ListFormat(currentLanguage()).format(names) };
-  // Null: the threshold of the likeliest class was fitted to too few photographs.
+  // Null: the threshold of a class was fitted to too few photographs.
   const share = result.conformalCoverage;
   return h('div', { class: 'stack close' },
     h('p', { class: 'soft' }, share === null ? t('result.setUnknown', values) : t('result.set', { ...values, percent: Math.round(100 * share) })),
