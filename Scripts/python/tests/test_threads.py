@@ -228,15 +228,26 @@ def test_an_error_of_the_iterable_costs_other_readers_nothing(small_model: Path)
 
 def test_an_interrupt_ends_the_results(small_model: Path) -> None:
     # Whatever was taken when it came is lost; a caller that reads on must not take the rest for all.
+    is_reading = threading.Event()
+
     def images() -> Iterator[np.ndarray]:
         yield pixels(1)
-        os.kill(os.getpid(), signal.SIGINT)
+        is_reading.wait(60)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         threading.Event().wait(0.5)
         yield from (pixels(seed) for seed in range(20))
 
     results = Classifier(small_model).classify_many(images(), threads=1)
+    next(results)
+    take = results._feed.take
+
+    def begin_to_take() -> object:
+        is_reading.set()  # an interrupt from here on comes while a result is read
+        return take()
+
+    results._feed.take = begin_to_take
     with pytest.raises(KeyboardInterrupt):
-        list(results)
+        next(results)
     assert next(results, None) is None
 
 
