@@ -1,6 +1,6 @@
 import Builtin
 
-/// Which inputs make up each output of a one-dimensional resize, and with what fixed-point weights.
+/// The inputs that make up each output of a one-dimensional resize, with their fixed-point weights.
 ///
 /// This is `precompute_coeffs` and `normalize_coeffs_8bpc` of Pillow's Resample.c, operation by operation, because the
 /// weights are rounded: another order of the same arithmetic gives other pixels.
@@ -82,7 +82,7 @@ import Builtin
   }
 }
 
-/// Four rows of bytes as the words that weights multiply: what is resampled horizontally at once.
+/// Four rows of bytes as the words that weights multiply, which are resampled horizontally at once.
 @safe struct ResamplingWords: ~Copyable {
   private let words: UnsafeMutablePointer<Int32>
   /// Bytes of a row.

@@ -23,7 +23,7 @@ export const FIRST = {
   looking: { query: '', risk: '', site: '', order: 'newest', grouped: false, count: PAGE, chosen: [] },
 };
 
-// What follows from a state.
+// Values that follow from a state.
 
 /**
  * @template {object} T

@@ -6,7 +6,7 @@ import { isSaved, isStale, nearestPlace, nothingKnown, PAGE, recordOf, sameMetad
  * nothing and asks nobody.
  */
 
-// Where the person is.
+// The place where the person is.
 
 /** @param {State} state @param {string} wanted @param {boolean} [replaced] @returns {State} */
 export function moved(state, wanted, replaced = false) {
@@ -93,7 +93,7 @@ export function discarded(state, place) {
   return moved({ ...state, work: null }, place, true);
 }
 
-// What the person enters, and what the engine answers.
+// The entries of the person, and the answers of the engine.
 
 /** @param {State} state @param {Partial<Pick<Work, 'metadata' | 'valid' | 'square' | 'moved'>>} changes @returns {State} */
 export function entered(state, changes) {
@@ -272,7 +272,7 @@ export function detailsLeftOut(state, id) {
   return changedItem(state, id, { metadata: nothingKnown(), status: 'waiting', error: null });
 }
 
-// What is looked for in the history.
+// The search in the history.
 
 /** @param {State} state @param {Partial<Looking>} wishes @returns {State} */
 export function sought(state, wishes) {

@@ -3,8 +3,8 @@
   import SystemModule
 
   extension Classifier {
-    /// Classifies an image on a thread that is not Swift's, so that the task that waits for it blocks no other. Of many such
-    /// calls, as many are computed at once as there are processors, in their order.
+    /// Classifies an image on a thread that is not Swift's, so that the task that waits for it blocks no other. As
+    /// many calls are computed at once as there are processors, in their order.
     ///
     /// - Parameters:
     ///   - image: at least 32x32; a photograph through a dermatoscope, the lesion in its centre.

@@ -1,4 +1,4 @@
-// What lies in the page as base64, and compressed.
+// Bytes that lie in the page as base64, and compressed.
 
 /** @param {string} text @returns {Uint8Array} */
 export function bytesOf(text) {
