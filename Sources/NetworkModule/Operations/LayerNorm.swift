@@ -21,45 +21,43 @@ final class LayerNorm: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    let channels = inputs[0].channels
-    return PreparedLayerNorm(
-      scale: try weights.tensor("\(name).weight", shape: [channels]),
-      offset: try weights.tensor("\(name).bias", shape: [channels]), epsilon: Float(epsilon),
-      output: Layout(inputs[0], kernels: weights.kernels), kernels: weights.kernels)
+    let output = Layout(inputs[0], kernels: weights.kernels)
+    let norm = RowNorm(
+      scale: try weights.tensor("\(name).weight", shape: [inputs[0].channels]),
+      offset: try weights.tensor("\(name).bias", shape: [inputs[0].channels]), epsilon: Float(epsilon),
+      stride: output.pixelStride, kernels: weights.kernels)
+    return PlainOperation(output, weights.kernels, stateCount: output.count) { inputs, output, run in
+      norm(inputs[0], into: output, pool: run.pool)
+    } backward: { gradient, input, state, run in
+      let values = input.activated(state: state, output, kernels: norm.kernels, pool: run.pool)
+      norm(values, gradient: gradient, into: input.target, pool: run.pool)
+    }
   }
 }
 
-private final class PreparedLayerNorm: PreparedOperation, OperationGradient {
-  let output: Layout
+private struct RowNorm: Sendable {
   private let scale: AlignedBuffer
   private let offset: AlignedBuffer
   private let epsilon: Float
-  private let kernels: KernelSet
+  let kernels: KernelSet
 
   /// Rows of a task.
   private static let blockSize = 16
 
-  init(scale: [Float], offset: [Float], epsilon: Float, output: Layout, kernels: KernelSet) {
+  init(scale: [Float], offset: [Float], epsilon: Float, stride: Int, kernels: KernelSet) {
     func padded(_ values: [Float]) -> AlignedBuffer {
-      let buffer = AlignedBuffer(count: output.pixelStride)
+      let buffer = AlignedBuffer(count: stride)
       buffer.pointer.update(from: values, count: values.count)
       return buffer
     }
     self.scale = padded(scale)
     self.offset = padded(offset)
     self.epsilon = epsilon
-    self.output = output
     self.kernels = kernels
   }
 
-  var scratchCount: Int { 0 }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    normalize(inputs[0].map, into: output.map, pool: run.pool)
-  }
-
   /// - Parameter gradient: That of the norm's output, for that of its input.
-  private func normalize(
+  func callAsFunction(
     _ input: FeatureMap, gradient: FeatureMap? = nil, into output: FeatureMap, pool: ThreadPool
   ) {
     let (count, stride) = (input.shape.pixelCount, input.pixelStride)
@@ -74,26 +72,5 @@ private final class PreparedLayerNorm: PreparedOperation, OperationGradient {
           rowCount: min(Self.blockSize, count - first), columnCount: input.shape.channels, rowStride: stride,
           scale: UnsafePointer(scale.pointer), offset: UnsafePointer(offset.pointer), epsilon: epsilon))
     }
-  }
-
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  var readsInput: Bool { true }
-  var stateCount: Int { output.count }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    normalize(inputs[0], into: argument, pool: run.pool)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    normalize(
-      input.activated(state: state, output, kernels: kernels, pool: run.pool), gradient: gradient,
-      into: input.target, pool: run.pool)
-    input.finish(kernels: kernels, pool: run.pool)
   }
 }

@@ -18,28 +18,16 @@ final class MergePatches: Operation {
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
     precondition(inputs[0].height % 2 == 0 && inputs[0].width % 2 == 0, "2x2 pixels of \(inputs[0])")
-    return PreparedMerging(
-      output: Layout(outputShape(inputs), kernels: weights.kernels), kernels: weights.kernels)
-  }
-}
-
-private final class PreparedMerging: PreparedOperation, OperationGradient {
-  let output: Layout
-  private let kernels: KernelSet
-
-  init(output: Layout, kernels: KernelSet) {
-    self.output = output
-    self.kernels = kernels
-  }
-
-  var scratchCount: Int { 0 }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    merge(inputs[0].map, output.map, run.pool)
+    return PlainOperation(Layout(outputShape(inputs), kernels: weights.kernels), weights.kernels) {
+      inputs, output, run in
+      Self.merge(inputs[0], output, run.pool)
+    } backward: { gradient, input, _, run in
+      Self.merge(input.target, gradient, isBackward: true, run.pool)
+    }
   }
 
   /// - Parameter isBackward: Copies from the merged map to the other.
-  private func merge(
+  private static func merge(
     _ map: FeatureMap, _ merged: FeatureMap, isBackward: Bool = false, _ pool: ThreadPool
   ) {
     let (channels, width) = (map.shape.channels, merged.shape.width)
@@ -61,21 +49,5 @@ private final class PreparedMerging: PreparedOperation, OperationGradient {
         }
       }
     }
-  }
-
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    merge(inputs[0], argument, run.pool)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    merge(input.target, gradient, isBackward: true, run.pool)
-    input.finish(kernels: kernels, pool: run.pool)
   }
 }

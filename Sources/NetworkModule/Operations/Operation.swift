@@ -111,6 +111,71 @@ extension OperationGradient {
   }
 }
 
+/// A prepared operation that packs nothing anew for the backward pass: a function for each direction.
+final class PlainOperation: PreparedOperation, OperationGradient {
+  typealias Forward = @Sendable (_ inputs: [FeatureMap], _ output: FeatureMap, _ run: Run) -> Void
+  /// Writes an input's target, which is then finished.
+  typealias Backward =
+    @Sendable (
+      _ gradient: FeatureMap, _ input: InputGradient, _ state: UnsafeMutablePointer<Float>, _ run: Run
+    ) ->
+    Void
+  typealias BackwardToLast = @Sendable (_ gradient: FeatureMap, _ input: InputGradient, _ run: Run) -> Void
+
+  let output: Layout
+  let scratchCount: Int
+  let stateCount: Int
+  private let kernels: KernelSet
+  private let forward: Forward
+  private let toFirst: Backward
+  private let toLast: BackwardToLast?
+
+  /// - Parameters:
+  ///   - stateCount: Floats for ``InputGradient/activated(state:_:kernels:pool:)``; 0 if the backward pass does not look at
+  ///     the input's values.
+  ///   - backwardToLast: Nil for an operation of one input.
+  init(
+    _ output: Layout, _ kernels: KernelSet, scratchCount: Int = 0, stateCount: Int = 0,
+    forward: @escaping Forward,
+    backward: @escaping Backward, backwardToLast: BackwardToLast? = nil
+  ) {
+    self.output = output
+    self.kernels = kernels
+    self.scratchCount = scratchCount
+    self.stateCount = stateCount
+    self.forward = forward
+    (toFirst, toLast) = (backward, backwardToLast)
+  }
+
+  var readsInput: Bool { stateCount > 0 }
+  var joinsLastInput: Bool { toLast != nil }
+
+  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
+    forward(inputs.map { $0.map }, output.map, run)
+  }
+
+  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
+
+  func recompute(
+    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
+    state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    forward(inputs, argument, run)
+  }
+
+  func backward(
+    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
+  ) {
+    toFirst(gradient, input, state, run)
+    input.finish(kernels: kernels, pool: run.pool)
+  }
+
+  func backwardToLast(_ gradient: FeatureMap, to input: InputGradient, in run: Run) {
+    toLast?(gradient, input, run)
+    input.finish(kernels: kernels, pool: run.pool)
+  }
+}
+
 /// The gradient of an input in the making.
 package struct InputGradient {
   /// Overwritten.

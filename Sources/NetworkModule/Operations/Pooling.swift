@@ -20,52 +20,15 @@ final class MaxPooling: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    PreparedMaxPooling(
-      MaxPooling2D(window: slidingWindow, kernels: weights.kernels),
-      input: Layout(inputs[0], kernels: weights.kernels),
-      output: Layout(outputShape(inputs), kernels: weights.kernels), kernels: weights.kernels)
-  }
-}
-
-private final class PreparedMaxPooling: PreparedOperation, OperationGradient {
-  let output: Layout
-  private let layer: MaxPooling2D
-  private let input: Layout
-  private let kernels: KernelSet
-
-  init(_ layer: MaxPooling2D, input: Layout, output: Layout, kernels: KernelSet) {
-    self.layer = layer
-    self.input = input
-    self.output = output
-    self.kernels = kernels
-  }
-
-  var scratchCount: Int { 0 }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    layer(inputs[0].map, into: output.map, pool: run.pool)
-  }
-
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  var readsInput: Bool { true }
-  /// The input's values, where only the argument of their activation is kept.
-  var stateCount: Int { input.count }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    layer(inputs[0], into: argument, pool: run.pool)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    layer.inputGradient(
-      gradient, at: input.activated(state: state, self.input, kernels: kernels, pool: run.pool),
-      into: input.target)
-    input.finish(kernels: kernels, pool: run.pool)
+    let layer = MaxPooling2D(window: slidingWindow, kernels: weights.kernels)
+    let (kernels, input) = (weights.kernels, Layout(inputs[0], kernels: weights.kernels))
+    return PlainOperation(Layout(outputShape(inputs), kernels: kernels), kernels, stateCount: input.count) {
+      inputs, output, run in
+      layer(inputs[0], into: output, pool: run.pool)
+    } backward: { gradient, target, state, run in
+      let values = target.activated(state: state, input, kernels: kernels, pool: run.pool)
+      layer.inputGradient(gradient, at: values, into: target.target)
+    }
   }
 }
 
@@ -86,43 +49,13 @@ final class AveragePooling: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    PreparedAveragePooling(
-      AveragePooling2D(window: slidingWindow, kernels: weights.kernels),
-      output: Layout(outputShape(inputs), kernels: weights.kernels), kernels: weights.kernels)
-  }
-}
-
-private final class PreparedAveragePooling: PreparedOperation, OperationGradient {
-  let output: Layout
-  private let layer: AveragePooling2D
-  private let kernels: KernelSet
-
-  init(_ layer: AveragePooling2D, output: Layout, kernels: KernelSet) {
-    self.layer = layer
-    self.output = output
-    self.kernels = kernels
-  }
-
-  var scratchCount: Int { 0 }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    layer(inputs[0].map, into: output.map, pool: run.pool)
-  }
-
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    layer(inputs[0], into: argument, pool: run.pool)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    layer.inputGradient(gradient, into: input.target)
-    input.finish(kernels: kernels, pool: run.pool)
+    let layer = AveragePooling2D(window: slidingWindow, kernels: weights.kernels)
+    return PlainOperation(Layout(outputShape(inputs), kernels: weights.kernels), weights.kernels) {
+      inputs, output, run in
+      layer(inputs[0], into: output, pool: run.pool)
+    } backward: { gradient, input, _, _ in
+      layer.inputGradient(gradient, into: input.target)
+    }
   }
 }
 
@@ -146,57 +79,23 @@ final class Mean: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    PreparedMean(
-      rows, output: Layout(outputShape(inputs), kernels: weights.kernels), kernels: weights.kernels)
-  }
-}
-
-private final class PreparedMean: PreparedOperation, OperationGradient {
-  let output: Layout
-  private let rows: Range<Int>?
-  private let kernels: KernelSet
-
-  init(_ rows: Range<Int>?, output: Layout, kernels: KernelSet) {
-    self.rows = rows
-    self.output = output
-    self.kernels = kernels
-  }
-
-  var scratchCount: Int { output.count }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    write(inputs[0].map, into: output.pointer, scratch: run.scratch)
-  }
-
-  private func write(
-    _ input: FeatureMap, into means: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
-  ) {
-    GlobalAveragePooling.compute(
-      rows.map { input.rows($0) } ?? input, into: means, scratch: scratch, kernels: kernels)
-  }
-
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    write(inputs[0], into: argument.pointer, scratch: run.scratch)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    let target = input.target
-    if let rows {
-      target.pointer.update(repeating: 0, count: rows.lowerBound * target.pixelStride)
-      let behind = target.shape.pixelCount - rows.upperBound
-      (target.pointer + rows.upperBound * target.pixelStride).update(
-        repeating: 0, count: behind * target.pixelStride)
+    let (rows, kernels) = (rows, weights.kernels)
+    let output = Layout(outputShape(inputs), kernels: kernels)
+    return PlainOperation(output, kernels, scratchCount: output.count) { inputs, output, run in
+      GlobalAveragePooling.compute(
+        rows.map { inputs[0].rows($0) } ?? inputs[0], into: output.pointer, scratch: run.scratch,
+        kernels: kernels)
+    } backward: { gradient, input, _, _ in
+      let target = input.target
+      if let rows {
+        target.pointer.update(repeating: 0, count: rows.lowerBound * target.pixelStride)
+        let behind = target.shape.pixelCount - rows.upperBound
+        (target.pointer + rows.upperBound * target.pixelStride).update(
+          repeating: 0, count: behind * target.pixelStride)
+      }
+      GlobalAveragePooling.inputGradient(
+        gradient.dense(), into: rows.map { target.rows($0) } ?? target)
     }
-    GlobalAveragePooling.inputGradient(
-      gradient.dense(), into: rows.map { target.rows($0) } ?? target)
-    input.finish(kernels: kernels, pool: run.pool)
   }
 }
 

@@ -21,16 +21,24 @@ final class ResponseNorm: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    let channels = inputs[0].channels
-    return PreparedResponseNorm(
-      weight: try weights.tensor("\(name).weight", shape: [channels]),
-      bias: try weights.tensor("\(name).bias", shape: [channels]),
-      output: Layout(inputs[0], kernels: weights.kernels), kernels: weights.kernels)
+    let (kernels, output) = (weights.kernels, Layout(inputs[0], kernels: weights.kernels))
+    let layer = ResponseNormLayer(
+      weight: try weights.tensor("\(name).weight", shape: [inputs[0].channels]),
+      bias: try weights.tensor("\(name).bias", shape: [inputs[0].channels]), stride: output.pixelStride,
+      kernels: kernels)
+    // The input's values, and their part of its gradient.
+    return PlainOperation(output, kernels, stateCount: 2 * output.count) { inputs, output, run in
+      layer(inputs[0], into: output, pool: run.pool)
+    } backward: { gradient, input, state, run in
+      layer.inputGradient(
+        gradient, at: input.activated(state: state, output, kernels: kernels, pool: run.pool),
+        into: input.target,
+        scratch: Stored(pointer: state + output.count, layout: output).map, pool: run.pool)
+    }
   }
 }
 
-private final class PreparedResponseNorm: PreparedOperation, OperationGradient {
-  let output: Layout
+private struct ResponseNormLayer: Sendable {
   private let weight: [Float]
   /// Padded channels.
   private let bias: [Float]
@@ -38,23 +46,14 @@ private final class PreparedResponseNorm: PreparedOperation, OperationGradient {
 
   private static let epsilon = 1e-6
 
-  init(weight: [Float], bias: [Float], output: Layout, kernels: KernelSet) {
+  /// - Parameter stride: The padded channels.
+  init(weight: [Float], bias: [Float], stride: Int, kernels: KernelSet) {
     self.weight = weight
-    self.bias = bias + [Float](repeating: 0, count: output.pixelStride - bias.count)
-    self.output = output
+    self.bias = bias + [Float](repeating: 0, count: stride - bias.count)
     self.kernels = kernels
   }
 
-  var scratchCount: Int { 0 }
-  var readsInput: Bool { true }
-  /// The input's values, and their part of its gradient.
-  var stateCount: Int { 2 * output.count }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    write(inputs[0].map, into: output.map, pool: run.pool)
-  }
-
-  private func write(_ input: FeatureMap, into output: FeatureMap, pool: ThreadPool) {
+  func callAsFunction(_ input: FeatureMap, into output: FeatureMap, pool: ThreadPool) {
     output.write(
       input, times: factors(norms(input, pool: pool)), plus: bias, kernels: kernels, pool: pool)
   }
@@ -68,39 +67,28 @@ private final class PreparedResponseNorm: PreparedOperation, OperationGradient {
   /// Padded channels.
   private func factors(_ norms: [Double]) -> [Float] {
     let mean = norms.reduce(0, +) / Double(norms.count) + Self.epsilon
-    return (0..<output.pixelStride).map {
+    return bias.indices.map {
       $0 < norms.count ? Float(1 + Double(weight[$0]) * norms[$0] / mean) : 0
     }
   }
 
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
+  /// - Parameter scratch: A map of the input's shape.
+  func inputGradient(
+    _ gradient: FeatureMap, at x: FeatureMap, into target: FeatureMap, scratch: FeatureMap, pool: ThreadPool
   ) {
-    write(inputs[0], into: argument, pool: run.pool)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    let x = input.activated(state: state, output, kernels: kernels, pool: run.pool)
-    let norms = norms(x, pool: run.pool)
+    let norms = norms(x, pool: pool)
     let mean = norms.reduce(0, +) / Double(norms.count) + Self.epsilon
-    let products = gradient.sumsOfProducts(with: x, kernels: kernels, pool: run.pool)
+    let products = gradient.sumsOfProducts(with: x, kernels: kernels, pool: pool)
     // With respect to each channel's share of the norm, then to the norm itself.
     let shares = norms.indices.map { Double(weight[$0]) * Double(products[$0]) }
     let common = norms.indices.reduce(0) { $0 + shares[$1] * norms[$1] } / (mean * mean * Double(norms.count))
-    let ofNorms = (0..<output.pixelStride).map { channel -> Float in
+    let ofNorms = bias.indices.map { channel -> Float in
       guard channel < norms.count, norms[channel] > 0 else { return 0 }
       return Float((shares[channel] / mean - common) / norms[channel])
     }
-    let zeros = [Float](repeating: 0, count: output.pixelStride)
-    let part = Stored(pointer: state + output.count, layout: output).map
-    part.write(x, times: ofNorms, plus: zeros, kernels: kernels, pool: run.pool)
-    input.target.write(gradient, times: factors(norms), plus: zeros, kernels: kernels, pool: run.pool)
-    input.target.add(part, kernels: kernels, pool: run.pool)
-    input.finish(kernels: kernels, pool: run.pool)
+    let zeros = [Float](repeating: 0, count: bias.count)
+    scratch.write(x, times: ofNorms, plus: zeros, kernels: kernels, pool: pool)
+    target.write(gradient, times: factors(norms), plus: zeros, kernels: kernels, pool: pool)
+    target.add(scratch, kernels: kernels, pool: pool)
   }
 }

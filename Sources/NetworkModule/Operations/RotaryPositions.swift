@@ -24,8 +24,6 @@ final class RotaryPositions: Operation {
   var title: String { "rotary positions" }
   var precisions: [Precision] { [.float32, .bfloat16] }
 
-  func outputShape(_ inputs: [FeatureShape]) -> FeatureShape { inputs[0] }
-
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
@@ -34,8 +32,13 @@ final class RotaryPositions: Operation {
         && inputs[0].channels.isMultiple(of: 12 * form.headCount),
       "\(form.headCount) heads on a grid of \(form.height)x\(form.width) behind \(form.firstCount) of \(inputs[0])"
     )
-    return PreparedRotation(
-      form, output: Layout(inputs[0], kernels: weights.kernels), kernels: weights.kernels)
+    let rotation = Rotation(form, channels: inputs[0].channels)
+    return PlainOperation(Layout(inputs[0], kernels: weights.kernels), weights.kernels) {
+      inputs, output, run in
+      rotation(inputs[0], into: output, run.pool)
+    } backward: { gradient, input, _, run in
+      rotation(gradient, into: input.target, sign: -1, run.pool)
+    }
   }
 }
 
@@ -66,33 +69,23 @@ extension RotaryPositions.Form {
   }
 }
 
-private final class PreparedRotation: PreparedOperation, OperationGradient {
-  let output: Layout
+private struct Rotation: Sendable {
   private let form: RotaryPositions.Form
   private let headSize: Int
   /// `[tokens of the grid, head size / 2]`
   private let cosines: [Float]
   private let sines: [Float]
-  private let kernels: KernelSet
 
-  init(_ form: RotaryPositions.Form, output: Layout, kernels: KernelSet) {
-    let headSize = output.shape.channels / (3 * form.headCount)
-    self.output = output
+  /// - Parameter channels: Those of queries, keys and values together.
+  init(_ form: RotaryPositions.Form, channels: Int) {
     self.form = form
-    self.headSize = headSize
-    self.kernels = kernels
+    headSize = channels / (3 * form.headCount)
     cosines = form.table(headSize: headSize) { Mathematics.sin($0 + .pi / 2) }
     sines = form.table(headSize: headSize, Mathematics.sin)
   }
 
-  var scratchCount: Int { 0 }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) {
-    rotate(inputs[0].map, into: output.map, run.pool)
-  }
-
   /// - Parameter sign: -1 turns back.
-  private func rotate(_ map: FeatureMap, into output: FeatureMap, sign: Float = 1, _ pool: ThreadPool) {
+  func callAsFunction(_ map: FeatureMap, into output: FeatureMap, sign: Float = 1, _ pool: ThreadPool) {
     let half = headSize / 2
     pool.run(taskCount: map.shape.pixelCount) { token, _ in
       let row = output.pointer + token * output.pixelStride
@@ -113,21 +106,5 @@ private final class PreparedRotation: PreparedOperation, OperationGradient {
         }
       }
     }
-  }
-
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    rotate(inputs[0], into: argument, run.pool)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    rotate(gradient, into: input.target, sign: -1, run.pool)
-    input.finish(kernels: kernels, pool: run.pool)
   }
 }

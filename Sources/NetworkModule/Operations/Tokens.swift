@@ -54,9 +54,36 @@ final class AddTokens: Operation {
       values.removeFirst(prefix * channels)
       positions = values
     }
-    return PreparedTokens(
-      first: first, positions: positions, output: Layout(outputShape(inputs), kernels: weights.kernels),
-      kernels: weights.kernels)
+    let (kernels, output) = (weights.kernels, Layout(outputShape(inputs), kernels: weights.kernels))
+    let firstCount = form.firstCount * output.pixelStride
+    let added = Self.rows(first + (positions ?? []), channels: channels, stride: output.pixelStride)
+    let hasPositions = positions != nil
+    return PlainOperation(output, kernels) { inputs, output, _ in
+      let input = inputs[0]
+      precondition(
+        input.pixelStride == output.pixelStride, "a map of \(input.shape) with stride \(input.pixelStride)")
+      let count = input.shape.pixelCount * input.pixelStride
+      output.pointer.update(from: added.pointer, count: firstCount)
+      (output.pointer + firstCount).update(from: input.pointer, count: count)
+      guard hasPositions else { return }
+      kernels.addRows(
+        RowSum(
+          sums: output.pointer + firstCount, matrix: UnsafePointer(added.pointer + firstCount), rowCount: 1,
+          columnCount: count, rowStride: count))
+    } backward: { gradient, input, _, _ in
+      input.target.pointer.update(
+        from: gradient.pointer + firstCount, count: input.target.shape.pixelCount * input.target.pixelStride)
+    }
+  }
+
+  /// Values `[rows, channels]` in rows of a stride.
+  private static func rows(_ values: [Float], channels: Int, stride: Int) -> AlignedBuffer {
+    let rows = AlignedBuffer(count: values.count / channels * stride)
+    for row in 0..<values.count / channels {
+      (rows.pointer + row * stride).update(
+        from: Array(values[row * channels..<(row + 1) * channels]), count: channels)
+    }
+    return rows
   }
 }
 
@@ -113,65 +140,5 @@ extension NetworkWeights {
       let sum = weights.reduce(0, +)
       return zip(places, weights).map { (place: $0, weight: $1 / sum) }
     }
-  }
-}
-
-private final class PreparedTokens: PreparedOperation, OperationGradient {
-  let output: Layout
-  /// The first tokens and the positions of the others, rows of the output's stride.
-  private let added: AlignedBuffer
-  private let firstCount: Int
-  private let hasPositions: Bool
-  private let kernels: KernelSet
-
-  /// - Parameters:
-  ///   - first: `[count, channels]`
-  ///   - positions: `[pixels, channels]`, or nil for zeros.
-  init(first: [Float], positions: [Float]?, output: Layout, kernels: KernelSet) {
-    let channels = output.shape.channels
-    let values = first + (positions ?? [])
-    added = AlignedBuffer(count: values.count / channels * output.pixelStride)
-    for row in 0..<values.count / channels {
-      (added.pointer + row * output.pixelStride).update(
-        from: Array(values[row * channels..<(row + 1) * channels]), count: channels)
-    }
-    firstCount = first.count / channels
-    hasPositions = positions != nil
-    self.output = output
-    self.kernels = kernels
-  }
-
-  var scratchCount: Int { 0 }
-
-  func run(_ inputs: [Stored], into output: Stored, in run: Run) { write(inputs[0].map, into: output.map) }
-
-  private func write(_ input: FeatureMap, into output: FeatureMap) {
-    let (stride, count) = (output.pixelStride, input.shape.pixelCount)
-    precondition(input.pixelStride == stride, "a map of \(input.shape) with stride \(input.pixelStride)")
-    let first = firstCount * stride
-    output.pointer.update(from: added.pointer, count: first)
-    (output.pointer + first).update(from: input.pointer, count: count * stride)
-    guard hasPositions else { return }
-    kernels.addRows(
-      RowSum(
-        sums: output.pointer + first, matrix: UnsafePointer(added.pointer + first), rowCount: 1,
-        columnCount: count * stride, rowStride: count * stride))
-  }
-
-  func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? { self }
-
-  func recompute(
-    _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
-    state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    write(inputs[0], into: argument)
-  }
-
-  func backward(
-    _ gradient: FeatureMap, to input: InputGradient, state: UnsafeMutablePointer<Float>, in run: Run
-  ) {
-    let count = input.target.shape.pixelCount * input.target.pixelStride
-    input.target.pointer.update(from: gradient.pointer + firstCount * gradient.pixelStride, count: count)
-    input.finish(kernels: kernels, pool: run.pool)
   }
 }
