@@ -109,10 +109,14 @@ enum GELU: ActivationFunction {
     (Vector(repeating: 0) - x).raised(to: x).lowered(to: 10)
   }
 
-  /// P(X > x) of a standard normal X, for x from 0 to 10. See ``KernelInterface/Activation/normalTail``.
+  /// P(X > x) of a standard normal X, for x from 0 to 10. The coefficients are ``KernelInterface/Activation/normalTail``,
+  /// which would be a call for each vector: another module's.
   @inline(__always)
   fileprivate static func tail(_ x: Vector) -> Vector {
-    let coefficients = Activation.normalTail
+    let coefficients: InlineArray<8, Float> = [
+      1, 0.049_868_368, 0.021_131_596, 0.003_305_087_6, 2.711_221_7e-6, 7.093_892e-5, -1.147_797_1e-6,
+      7.304_584e-7,
+    ]
     var power = Vector(repeating: coefficients[7])
     for i in 1..<8 { power = Vector(repeating: coefficients[7 - i]).adding(power, times: x) }
     for _ in 0..<4 { power *= power }

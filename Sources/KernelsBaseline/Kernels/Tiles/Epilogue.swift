@@ -1,107 +1,127 @@
 import KernelInterface
 
-/// Turns the sums of a tile, which lie in `C`, into the product's elements: compiled once for a type of elements rather
+/// Turns the sums of a tile, dense rows of its vectors, into the product's elements: compiled once for a type of elements rather
 /// than once for each tile and activation, because a call costs less than a step of the depth.
 enum Epilogue<Elements: ProductElements> {
+  /// False if the sums are the elements.
   @inline(__always)
-  static func finish(_ product: MatrixProduct, row: Int, rows: Int, column: Int, vectors: Int) {
-    if !Elements.areWholeNumbers && product.residual == nil && product.activation == .identity { return }
-    apply(product, row: row, rows: rows, column: column, vectors: vectors)
+  static func isNeeded(_ product: MatrixProduct) -> Bool {
+    Elements.areWholeNumbers || product.residual != nil || product.activation != .identity
   }
 
   @inline(never)
-  private static func apply(_ product: MatrixProduct, row: Int, rows: Int, column: Int, vectors: Int) {
-    let place = row &* product.cStride &+ column
+  static func apply(
+    _ product: MatrixProduct, sums: UnsafeRawPointer, row: Int, rows: Int, column: Int, vectors: Int
+  ) {
+    let tile = Place(
+      product: product, sums: sums.assumingMemoryBound(to: Float.self),
+      first: row &* product.cStride &+ column,
+      column: column, rows: rows, vectors: vectors)
     if Elements.areWholeNumbers, let levels = product.levels {
-      product.activation.select(
-        Levels(product: product, levels: levels, place: place, column: column, rows: rows, vectors: vectors))
+      product.activation.select(Levels(tile: tile, levels: levels))
     } else {
-      product.activation.select(
-        Values(product: product, place: place, column: column, rows: rows, vectors: vectors))
+      product.activation.select(Values(tile: tile))
     }
   }
 
-  /// The sums times their scales.
-  @inline(__always)
-  private static func value(_ place: UnsafeMutablePointer<Float>, scale: Vector) -> Vector {
-    let sums = Elements.floats(UnsafeRawPointer(place).loadUnaligned(as: Elements.Sums.self))
-    return Elements.areWholeNumbers ? sums * scale : sums
-  }
-
-  @inline(__always)
-  private static func scale(_ product: MatrixProduct, _ column: Int) -> Vector {
-    Elements.areWholeNumbers ? load(product.scale! + column) : Vector(repeating: 1)
-  }
-
-  @inline(__always)
-  private static func activated<Function: ActivationFunction>(_ x: Vector, _: Function.Type) -> Vector {
-    guard Elements.areWholeNumbers else { return Function.apply(x) }
-    var x: InlineArray<1, Vector> = [x]
-    Function.applyExactly(&x)
-    return x[0]
-  }
-
-  private struct Values: ActivationLoop {
+  /// A tile's sums, and where its elements go.
+  private struct Place {
     let product: MatrixProduct
-    let place, column, rows, vectors: Int
+    let sums: UnsafePointer<Float>
+    let first, column, rows, vectors: Int
 
+    /// Hands over the tile by columns of four vectors and of one: the place of the first, in `C`, the sums, and the scale.
     @inline(__always)
-    func run<Function: ActivationFunction>(_: Function.Type) {
+    func forEach(
+      four: (Int, UnsafePointer<Float>, Vector) -> Void, one: (Int, UnsafePointer<Float>, Vector) -> Void
+    ) {
       for j in 0..<vectors {
-        let first = place &+ j &* Vector.scalarCount
-        let scale = scale(product, column &+ j &* Vector.scalarCount)
-        if let residual = product.residual {
-          for i in 0..<rows {
-            let place = first &+ i &* product.cStride
-            let sum = value(product.c + place, scale: scale) + load(residual + place)
-            store(activated(sum, Function.self), product.c + place)
-          }
-        } else {
-          for i in 0..<rows {
-            let place = product.c + (first &+ i &* product.cStride)
-            store(activated(value(place, scale: scale), Function.self), place)
-          }
-        }
-      }
-    }
-  }
-
-  private struct Levels: ActivationLoop {
-    let product: MatrixProduct
-    let levels: MatrixProduct.Levels
-    let place, column, rows, vectors: Int
-
-    @inline(__always)
-    func run<Function: ActivationFunction>(_: Function.Type) {
-      let rounding = LevelRounding(levels)
-      for j in 0..<vectors {
-        let first = product.c + (place &+ j &* Vector.scalarCount)
-        let scale = scale(product, column &+ j &* Vector.scalarCount)
+        let offset = j &* Vector.scalarCount
+        let scale =
+          Elements.areWholeNumbers ? load(product.scale! + (column &+ offset)) : Vector(repeating: 1)
         var i = 0
         while i &+ 4 <= rows {
-          round(InlineArray<4, _>(repeating: scale), first + i &* product.cStride, rounding, Function.self)
+          four(
+            first &+ i &* product.cStride &+ offset, sums + (i &* vectors &* Vector.scalarCount &+ offset),
+            scale)
           i &+= 4
         }
         while i < rows {
-          round(InlineArray<1, _>(repeating: scale), first + i &* product.cStride, rounding, Function.self)
+          one(
+            first &+ i &* product.cStride &+ offset, sums + (i &* vectors &* Vector.scalarCount &+ offset),
+            scale)
           i &+= 1
         }
       }
     }
 
-    /// The levels of a few rows at once.
+    /// The sums of a few rows times their scales.
+    @inline(__always)
+    func values<let count: Int>(_ sums: UnsafePointer<Float>, _ scale: Vector) -> InlineArray<count, Vector> {
+      InlineArray { i in
+        let sums = Elements.floats(
+          UnsafeRawPointer(sums + i &* vectors &* Vector.scalarCount).loadUnaligned(as: Elements.Sums.self))
+        return Elements.areWholeNumbers ? sums * scale : sums
+      }
+    }
+  }
+
+  private struct Values: ActivationLoop {
+    let tile: Place
+
+    @inline(__always)
+    func run<Function: ActivationFunction>(_: Function.Type) {
+      tile.forEach {
+        activate(tile.values($1, $2) as InlineArray<4, Vector>, $0, Function.self)
+      } one: {
+        activate(tile.values($1, $2) as InlineArray<1, Vector>, $0, Function.self)
+      }
+    }
+
+    @inline(__always)
+    private func activate<let count: Int, Function: ActivationFunction>(
+      _ sums: InlineArray<count, Vector>, _ place: Int, _: Function.Type
+    ) {
+      let (product, stride) = (tile.product, tile.product.cStride)
+      var values = sums
+      if let residual = product.residual {
+        for i in 0..<count { values[i] += load(residual + (place &+ i &* stride)) }
+      }
+      if Elements.areWholeNumbers {
+        Function.applyExactly(&values)
+      } else {
+        for i in 0..<count { values[i] = Function.apply(values[i]) }
+      }
+      for i in 0..<count { store(values[i], product.c + (place &+ i &* stride)) }
+    }
+  }
+
+  private struct Levels: ActivationLoop {
+    let tile: Place
+    let levels: MatrixProduct.Levels
+
+    @inline(__always)
+    func run<Function: ActivationFunction>(_: Function.Type) {
+      let rounding = LevelRounding(levels)
+      tile.forEach {
+        round(tile.values($1, $2) as InlineArray<4, Vector>, $0, rounding, Function.self)
+      } one: {
+        round(tile.values($1, $2) as InlineArray<1, Vector>, $0, rounding, Function.self)
+      }
+    }
+
     @inline(__always)
     private func round<let count: Int, Function: ActivationFunction>(
-      _ scales: InlineArray<count, Vector>, _ first: UnsafeMutablePointer<Float>, _ rounding: LevelRounding,
-      _: Function.Type
+      _ values: InlineArray<count, Vector>, _ place: Int, _ rounding: LevelRounding, _: Function.Type
     ) {
-      var numbers = scales
-      for i in 0..<count { numbers[i] = value(first + i &* product.cStride, scale: scales[i]) }
+      var numbers = values
       if Function.self != Identity.self {
         Function.applyExactly(&numbers)
         for i in 0..<count { numbers[i] = numbers[i] * rounding.factor }
       }
-      for i in 0..<count { store(rounding.level(of: numbers[i]), first + i &* product.cStride) }
+      for i in 0..<count {
+        store(rounding.level(of: numbers[i]), tile.product.c + (place &+ i &* tile.product.cStride))
+      }
     }
   }
 }

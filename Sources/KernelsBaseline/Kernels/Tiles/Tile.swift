@@ -25,13 +25,18 @@ protocol ProductElements {
 /// Computes a product, panel by panel.
 @inline(__always)
 func multiply<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.Type) {
-  for index in product.panelRange {
-    let column = index &* 2 &* Vector.scalarCount
-    let panel = product.panels.assumingMemoryBound(to: Elements.Word.self) + column &* product.depth
-    switch product.layout.vectorCount(ofPanel: index) {
-    case 1: OneVectorTile<Elements>.computePanel(product, panel: panel, column: column)
-    case 2: TwoVectorTile<Elements>.computePanel(product, panel: panel, column: column)
-    default: ThreeVectorTile<Elements>.computePanel(product, panel: panel, column: column)
+  let bias = product.bias.loadUnaligned(as: Elements.Sums.self)
+  var sums = InlineArray<24, Elements.Sums>(repeating: bias)
+  withUnsafeMutableBytes(of: &sums) {
+    let scratch = $0.baseAddress!.assumingMemoryBound(to: Float.self)
+    for index in product.panelRange {
+      let column = index &* 2 &* Vector.scalarCount
+      let panel = product.panels.assumingMemoryBound(to: Elements.Word.self) + column &* product.depth
+      switch product.layout.vectorCount(ofPanel: index) {
+      case 1: OneVectorTile<Elements>.computePanel(product, panel: panel, column: column, scratch: scratch)
+      case 2: TwoVectorTile<Elements>.computePanel(product, panel: panel, column: column, scratch: scratch)
+      default: ThreeVectorTile<Elements>.computePanel(product, panel: panel, column: column, scratch: scratch)
+      }
     }
   }
 }
@@ -59,11 +64,11 @@ func multiply<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.T
 enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
   typealias Sums = InlineArray<rows, InlineArray<vectors, Elements.Sums>>
 
-  /// Computes the tile whose first element is `C[row, column]`.
+  /// Computes the sums of the tile whose first element is `C[row, column]`, and writes them to rows `stride` floats apart.
   @inline(__always)
   static func compute(
     _ product: MatrixProduct, panel: UnsafePointer<Elements.Word>, row: Int, column: Int,
-    prefetch: inout Prefetch
+    into target: UnsafeMutablePointer<Float>, stride: Int, prefetch: inout Prefetch
   ) {
     let width = Vector.scalarCount
     let aStride = product.aStride
@@ -103,19 +108,18 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
       }
       segment += product.segmentStride
     }
-    let cStride = product.cStride
-    let c = product.c + (row &* cStride &+ column)
     // A loop over the sums need not be unrolled, and where it is not the array would lie in memory, stored by every step
     // above. Stored once here, they are read back from the first-level cache by the epilogue.
     for i in 0..<rows {
       for j in 0..<vectors {
-        UnsafeMutableRawPointer(c + (i &* cStride &+ j &* width))
+        UnsafeMutableRawPointer(target + (i &* stride &+ j &* width))
           .storeBytes(of: sums[i][j], as: Elements.Sums.self)
       }
     }
   }
 
-  /// One step of the depth, for tiles of at most twelve rows.
+  /// One step of the depth, for tiles of at most twelve rows. In the higher ones the compiler might load the words of all rows
+  /// first, for which there are no registers, and keep sums in memory instead.
   @inline(__always)
   private static func step(
     _ a: UnsafePointer<Elements.Word>, _ aStride: Int, _ b: UnsafePointer<Elements.Word>, _ sums: inout Sums
@@ -127,10 +131,12 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
     feed(1, a, aStride, bRow, &sums)
     feed(2, a, aStride, bRow, &sums)
     feed(3, a, aStride, bRow, &sums)
+    if rows > 6 { keepLoadsApart() }
     feed(4, a, aStride, bRow, &sums)
     feed(5, a, aStride, bRow, &sums)
     feed(6, a, aStride, bRow, &sums)
     feed(7, a, aStride, bRow, &sums)
+    if rows > 6 { keepLoadsApart() }
     feed(8, a, aStride, bRow, &sums)
     feed(9, a, aStride, bRow, &sums)
     feed(10, a, aStride, bRow, &sums)
@@ -149,21 +155,49 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
 
   /// Computes the tile of some rows that follow, its epilogue included. A tile that would leave the run reaches back over rows
   /// already done: the same sums give the same bits.
+  ///
+  /// The sums that an epilogue reads lie in `scratch`: a load from a row of `C` waits for stores to other rows whose addresses
+  /// end in the same twelve bits.
   @inline(__always)
   private static func finish(
     _ product: MatrixProduct, _ panel: UnsafePointer<Elements.Word>, _ row: inout Int, _ column: Int,
-    _ prefetch: inout Prefetch
+    _ scratch: UnsafeMutablePointer<Float>, _ prefetch: inout Prefetch
   ) {
     let first = min(row, product.rowCount &- rows)
-    compute(product, panel: panel, row: first, column: column, prefetch: &prefetch)
-    Epilogue<Elements>.finish(product, row: first, rows: rows, column: column, vectors: vectors)
+    let hasEpilogue = Epilogue<Elements>.isNeeded(product)
+    if let residual = product.residual {
+      prefetchRows(residual + (first &* product.cStride &+ column), product.cStride)
+    }
+    compute(
+      product, panel: panel, row: first, column: column,
+      into: hasEpilogue ? scratch : product.c + (first &* product.cStride &+ column),
+      stride: hasEpilogue ? vectors &* Vector.scalarCount : product.cStride, prefetch: &prefetch)
+    if hasEpilogue {
+      Epilogue<Elements>.apply(
+        product, sums: scratch, row: first, rows: rows, column: column, vectors: vectors)
+    }
     row &+= rows
+  }
+
+  /// Prefetches the tile's part of some rows.
+  @inline(__always)
+  private static func prefetchRows(_ first: UnsafePointer<Float>, _ stride: Int) {
+    for i in 0..<rows {
+      var column = 0
+      while column < vectors &* Vector.scalarCount {
+        CBuiltins.prefetch(first + (i &* stride &+ column))
+        column &+= 16
+      }
+    }
   }
 
   /// Computes all rows of one panel. What is left of a run takes the lowest of the tiles of 4, 8 and all rows that covers it,
   /// rather than a variant for every remainder.
   @inline(never)
-  static func computePanel(_ product: MatrixProduct, panel: UnsafePointer<Elements.Word>, column: Int) {
+  static func computePanel(
+    _ product: MatrixProduct, panel: UnsafePointer<Elements.Word>, column: Int,
+    scratch: UnsafeMutablePointer<Float>
+  ) {
     let count = product.rowCount
     let tileCount = product.runCount &* (count < rows ? count : (count &+ rows &- 1) / rows)
     let panelCount = vectors &* Vector.scalarCount &* product.depth
@@ -175,13 +209,13 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
       while row < count {
         let left = count &- row
         if rows > 8, left <= 8, left > 4, count >= 8 {
-          Tile<Elements, 8, vectors>.finish(product, panel, &row, column, &prefetch)
+          Tile<Elements, 8, vectors>.finish(product, panel, &row, column, scratch, &prefetch)
         } else if rows > 4, left <= 4 || count < rows, count >= 4 {
-          Tile<Elements, 4, vectors>.finish(product, panel, &row, column, &prefetch)
+          Tile<Elements, 4, vectors>.finish(product, panel, &row, column, scratch, &prefetch)
         } else if count < rows {
-          Tile<Elements, 1, vectors>.finish(product, panel, &row, column, &prefetch)
+          Tile<Elements, 1, vectors>.finish(product, panel, &row, column, scratch, &prefetch)
         } else {
-          finish(product, panel, &row, column, &prefetch)
+          finish(product, panel, &row, column, scratch, &prefetch)
         }
       }
       product.a += 4 &* count &* product.aStride
