@@ -1,3 +1,4 @@
+import CBuiltins
 package import KernelInterface
 package import SystemModule
 
@@ -55,10 +56,11 @@ package struct Attention: Sendable {
   private var channelCount: Int { headCount * headSize }
   private var scale: Float { 1 / Float(headSize).squareRoot() }
 
-  /// Rows whose scores lie in memory at once: 128 KiB of them, and enough blocks to share out.
+  /// Rows whose scores lie in memory at once: 256 KiB of them, and enough blocks to share out. A panel of keys is read from
+  /// the second-level cache once for all of them.
   private var blockSize: Int {
     let tile = kernels.rowTile
-    return max(min(32_768 / scoreStride, 96) / tile * tile, tile)
+    return max(min(65_536 / scoreStride, 96) / tile * tile, tile)
   }
 
   private var blockCount: Int { (setSize + blockSize - 1) / blockSize }
@@ -104,6 +106,11 @@ package struct Attention: Sendable {
       let results = scores + blockSize * scoreStride
       let factors = results + blockSize * headStride
       gather(input, task: task, part: 0, block, scale: scale, into: queries)
+      if item + 1 < taskCount * blockCount {
+        prefetch(
+          input, from: (item + 1) % blockCount * blockSize, count: blockSize, task: (item + 1) / blockCount,
+          part: 0)
+      }
       multiply(
         queries, headStride, headSize, keys, setSize, bias: bias(task, block), into: scores, block.count)
       kernels.softmaxRows(
@@ -157,6 +164,14 @@ package struct Attention: Sendable {
     return map.pointer + row * map.pixelStride + part * channelCount + task % headCount * headSize
   }
 
+  /// Prefetches rows of a head: they lie so far apart that the CPU does not see which come next.
+  private func prefetch(_ map: FeatureMap, from first: Int, count: Int, task: Int, part: Int) {
+    for index in first..<max(min(first + count, setSize), first) {
+      let row = row(index, map, task: task, part: part)
+      for c in stride(from: 0, to: headSize, by: 16) { CBuiltins.prefetch(row + c) }
+    }
+  }
+
   /// Copies rows one after another, zeros behind each.
   private func gather(
     _ map: FeatureMap, task: Int, part: Int, _ block: Range<Int>, scale: Float = 1,
@@ -190,6 +205,7 @@ package struct Attention: Sendable {
       let lanes = layout.vectorCount(ofPanel: panel) * kernels.vectorWidth
       let used = min(lanes, headSize - first)
       for index in 0..<setSize {
+        prefetch(map, from: index + 16, count: 1, task: task, part: part)
         let line = target + first * setSize + index * lanes
         line.update(from: row(index, map, task: task, part: part) + first, count: used)
         (line + used).update(repeating: 0, count: lanes - used)
@@ -206,6 +222,7 @@ package struct Attention: Sendable {
       let first = panel * 2 * kernels.vectorWidth
       let lanes = layout.vectorCount(ofPanel: panel) * kernels.vectorWidth
       let line = target + first * headSize
+      prefetch(map, from: first + lanes, count: lanes, task: task, part: part)
       func source(_ lane: Int) -> UnsafePointer<Float> {
         let index = first + lane
         return UnsafePointer(

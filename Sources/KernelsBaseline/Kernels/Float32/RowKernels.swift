@@ -72,10 +72,38 @@ func normalizeRows(_ pass: RowNormalization) {
   }
 }
 
+/// The greatest of some numbers.
+@inline(__always)
+private func greatest(_ values: UnsafePointer<Float>, _ count: Int) -> Float {
+  let width = Vector.scalarCount
+  if count < width {
+    var greatest = values[0]
+    for i in 0..<count { greatest = max(greatest, values[i]) }
+    return greatest
+  }
+  // Four side by side; the last vector reaches back.
+  var vectors = InlineArray<4, Vector>(repeating: load(values + (count &- width)))
+  var i = 0
+  while i &+ 4 &* width <= count {
+    for j in 0..<4 { vectors[j] = vectors[j].raised(to: load(values + (i &+ j &* width))) }
+    i &+= 4 &* width
+  }
+  while i &+ width <= count {
+    vectors[0] = vectors[0].raised(to: load(values + i))
+    i &+= width
+  }
+  var lanes = vectors[0].raised(to: vectors[1]).raised(to: vectors[2].raised(to: vectors[3]))
+  var half = width / 2
+  while half > 0 {
+    for lane in 0..<half { lanes[lane] = max(lanes[lane], lanes[lane &+ half]) }
+    half /= 2
+  }
+  return lanes[0]
+}
+
 func softmaxRows(_ pass: RowSoftmax) {
   let width = Vector.scalarCount
   let padded = (pass.columnCount &+ width &- 1) / width &* width
-  let whole = pass.columnCount / width &* width
   let (last, lanes) = (padded &- width, lastLanes(pass.columnCount))
   for r in 0..<pass.rowCount {
     let values = pass.values + r &* pass.rowStride
@@ -84,15 +112,7 @@ func softmaxRows(_ pass: RowSoftmax) {
       forEachVector(padded) { c in store(load(values + c) * (load(gradient + c) - mean), gradient + c) }
       continue
     }
-    var greatest = values[0]
-    if whole > 0 {
-      var vector = load(values)
-      forEachVector(whole) { c in vector = vector.raised(to: load(values + c)) }
-      greatest = vector[0]
-      for lane in 1..<width { greatest = max(greatest, vector[lane]) }
-    }
-    for c in whole..<pass.columnCount { greatest = max(greatest, values[c]) }
-    let offset = Vector(repeating: greatest)
+    let offset = Vector(repeating: greatest(values, pass.columnCount))
     let sum = sum(padded) { c in
       var power = exponential(load(values + c) - offset)
       if c == last { power *= lanes }
