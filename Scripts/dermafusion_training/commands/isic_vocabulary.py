@@ -5,11 +5,13 @@ With --check it writes nothing and fails where the file in the sources is not wh
 
 import importlib.metadata
 import sys
+import textwrap
 from pathlib import Path
 
 from dermafusion_training.options import new_parser
 
 SOURCE = Path(__file__).parents[3] / "Sources/DermaFusion/Result/ISICDiagnoses.swift"
+INDENT = " " * 4
 WIDTH = 116
 
 # The ids that models give a class, best first, and the places in the archive's hierarchy that are this class: each with
@@ -42,8 +44,15 @@ CLASSES = [
     (("vasc",), ("Benign:Benign soft tissue proliferations - Vascular", "Benign:Hemorrhagic lesions")),
 ]
 LOOKUP = """
+  private static let idsOfWord = Dictionary(
+    uniqueKeysWithValues: table.split(separator: "\\n").flatMap { line in
+      let parts = line.split(separator: ":")
+      let ids = parts[0].split(separator: " ").map { String($0) }
+      return parts[1].split(separator: ";").map { (String($0).trimmed, ids) }
+    })
+
   /// - Parameter word: in lower case.
-  static func ids(ofWord word: String) -> [String] { classes.first { $0.words.contains(word) }?.ids ?? [] }
+  static func ids(ofWord word: String) -> [String] { idsOfWord[word] ?? [] }
 """.strip("\n").split("\n")
 # Earlier names of them in the archive and its challenges.
 EARLIER = {
@@ -74,30 +83,21 @@ def words():
 
 def swift():
     lines = [
+        "import Files",
+        "",
         "/// The ISIC archive's words for classes. `python -m dermafusion_training isic-vocabulary` writes this file.",
         "enum ISICDiagnoses {",
-        "  /// Of the package isic-metadata, which holds the vocabulary.",
+        "  /// The version of the package isic-metadata, which holds the vocabulary.",
         f'  static let version = "{importlib.metadata.version("isic-metadata")}"',
         "",
-        "  /// The ids that models give a class, best first, and its words in lower case.",
-        "  static let classes: [(ids: [String], words: [String])] = [",
+        "  /// A line for each class: the ids that models give it, best first, and its words in lower case.",
+        '  private static let table = """',
     ]
+    layout = textwrap.TextWrapper(WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False)
     for ids, own in words():
-        quoted = ", ".join(f'"{one}"' for one in ids)
-        lines += ["    (", f"      [{quoted}],", "      ["]
-        line = "       "
-        for word in own:
-            item = f' "{word}",'
-            if len(line + item) > WIDTH:
-                lines.append(line)
-                line = "       "
-            line += item
-        lines += [line, "      ]", "    ),"]
-    return "\n".join([*lines, "  ]", "", *LOOKUP, "}"]) + "\n"
-
-
-def without_layout(text):
-    return "".join(text.split()).replace(",]", "]").replace(",)", ")")
+        # A backslash joins the lines of one class.
+        lines.append(layout.fill(f"{' '.join(ids)}: {'; '.join(own)}").replace("\n", " \\\n"))
+    return "\n".join([*lines, INDENT + '"""', "", *LOOKUP, "}"]) + "\n"
 
 
 def main():
@@ -105,7 +105,6 @@ def main():
     parser.add_argument("--check", action="store_true", help="only compare, and say where the sources are behind")
     if not parser.parse_args().check:
         SOURCE.write_text(swift())
-    # The formatter breaks lines elsewhere.
-    elif without_layout(SOURCE.read_text()) != without_layout(swift()):
+    elif SOURCE.read_text() != swift():
         installed = importlib.metadata.version("isic-metadata")
         sys.exit(f"{SOURCE}: is not what isic-metadata {installed} gives; run isic-vocabulary without --check")

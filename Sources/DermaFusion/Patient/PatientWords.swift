@@ -52,67 +52,53 @@ public enum BodySite: String, Sendable, CaseIterable {
 
   private static func site(_ region: String) -> BodySite? { Self(rawValue: region) ?? regions[region] }
 
-  private static let idleWords: Set<String> = [
-    "skin", "structure", "of", "the", "and", "entire", "region", "area", "surface", "left", "right",
-    "bilateral", "part", "half", "third",
-    // German and French.
-    "der", "die", "das", "am", "an", "links", "linke", "linker", "linkes", "rechts", "rechte", "rechter",
-    "rechtes",
-    "région", "le", "la", "les", "l", "du", "de", "des", "gauche", "droit", "droite", "peau",
-  ]
+  private static let idleWords = Set(
+    """
+    skin, structure, of, the, and, entire, region, area, surface, left, right, bilateral, part, half, third, \
+    der, die, das, am, an, links, linke, linker, linkes, rechts, rechte, rechter, rechtes, région, le, la, \
+    les, l, du, de, des, gauche, droit, droite, peau
+    """.listed)
   /// They name a part of the region that follows.
-  private static let directions: Set<String> = [
-    "anterior", "posterior", "lateral", "medial", "dorsal", "ventral", "upper", "lower", "mid", "middle",
-    "proximal", "distal", "top", "bottom",
-    "obere", "oberer", "oberes", "untere", "unterer", "unteres", "supérieur", "supérieure", "inférieur",
-    "inférieure", "haut", "bas",
-  ]
-  /// Regions besides the fifteen names. Others, such as the head, the shoulder or the wrist, could be several sites.
-  private static let regions: [String: BodySite] = [
-    "abdominal wall": .abdomen, "breast": .chest, "chest wall": .chest, "auricle": .ear, "earlobe": .ear,
-    "external ear": .ear, "pinna": .ear, "cheek": .face, "chin": .face, "eyebrow": .face, "eyelid": .face,
-    "forehead": .face, "lip": .face, "nose": .face, "feet": .foot, "toe": .foot,
-    "external genitalia": .genital, "genitalia": .genital,
-    "penis": .genital, "scrotum": .genital, "vulva": .genital, "finger": .hand, "thumb": .hand,
-    "calf": .lowerExtremity, "knee": .lowerExtremity, "leg": .lowerExtremity,
-    "lower limb": .lowerExtremity, "shin": .lowerExtremity, "thigh": .lowerExtremity,
-    "arm": .upperExtremity, "elbow": .upperExtremity, "forearm": .upperExtremity,
-    "upper limb": .upperExtremity,
-    // The ISIC archive's regions in which several sites lie.
-    "torso": .unknown, "torso back": .back, "torso front": .unknown, "head neck": .unknown,
-    "oral genital": .unknown, "palms soles": .unknown, "anogenital": .unknown,
-    // German.
-    "bauch": .abdomen, "oberbauch": .abdomen, "unterbauch": .abdomen, "hände oder füße": .acral,
-    "rücken": .back,
-    "ruecken": .back, "brust": .chest, "brustkorb": .chest, "ohr": .ear, "ohren": .ear, "ohrmuschel": .ear,
-    "ohrläppchen": .ear, "gesicht": .face, "wange": .face, "stirn": .face, "nase": .face, "kinn": .face,
-    "lippe": .face,
-    "augenlid": .face, "fuß": .foot, "fuss": .foot, "füße": .foot, "füsse": .foot, "fuesse": .foot,
-    "zeh": .foot,
-    "zehe": .foot, "zehen": .foot, "genitalbereich": .genital, "genitalregion": .genital,
-    "genitale": .genital,
-    "hände": .hand, "haende": .hand, "daumen": .hand, "bein": .lowerExtremity, "beine": .lowerExtremity,
-    "untere extremität": .lowerExtremity, "untere extremitäten": .lowerExtremity,
-    "oberschenkel": .lowerExtremity,
-    "unterschenkel": .lowerExtremity, "wade": .lowerExtremity, "knie": .lowerExtremity,
-    "schienbein": .lowerExtremity,
-    "hals": .neck, "nacken": .neck, "kopfhaut": .scalp, "rumpf": .trunk, "unbekannt": .unknown,
-    "arme": .upperExtremity,
-    "obere extremität": .upperExtremity, "obere extremitäten": .upperExtremity, "oberarm": .upperExtremity,
-    "unterarm": .upperExtremity, "ellenbogen": .upperExtremity, "ellbogen": .upperExtremity,
-    // French. Its word for the forehead, "front", is the English one for another region.
-    "ventre": .abdomen, "main ou pied": .acral, "dos": .back, "poitrine": .chest, "oreille": .ear,
-    "visage": .face, "joue": .face, "nez": .face, "menton": .face, "lèvre": .face, "paupière": .face,
-    "pied": .foot,
-    "orteil": .foot, "génital": .genital, "génitale": .genital, "zone génitale": .genital,
-    "organe génitaux": .genital, "partie génitale": .genital, "main": .hand, "doigt": .hand, "pouce": .hand,
-    "jambe": .lowerExtremity, "cuisse": .lowerExtremity, "mollet": .lowerExtremity, "genou": .lowerExtremity,
-    "membre inférieur": .lowerExtremity, "cou": .neck, "nuque": .neck, "cuir chevelu": .scalp,
-    "tronc": .trunk,
-    "inconnu": .unknown, "inconnue": .unknown, "bras": .upperExtremity,
-    "avant bras": .upperExtremity, "coude": .upperExtremity,
-    "membre supérieur": .upperExtremity,
-  ]
+  private static let directions = Set(
+    """
+    anterior, posterior, lateral, medial, dorsal, ventral, upper, lower, mid, middle, proximal, distal, top, \
+    bottom, obere, oberer, oberes, untere, unterer, unteres, supérieur, supérieure, inférieur, inférieure, \
+    haut, bas
+    """.listed)
+  /// Regions besides the fifteen names, in English, German and French. Others, such as the head, the shoulder or the wrist, could
+  /// be several sites: `unknown` has those of the ISIC archive. French's word for the forehead, "front", is the English one for
+  /// another region.
+  private static let regions: [String: BodySite] = meanings([
+    .abdomen: "abdominal wall, bauch, oberbauch, unterbauch, ventre",
+    .acral: "hände oder füße, main ou pied",
+    .back: "torso back, rücken, ruecken, dos",
+    .chest: "breast, chest wall, brust, brustkorb, poitrine",
+    .ear: "auricle, earlobe, external ear, pinna, ohr, ohren, ohrmuschel, ohrläppchen, oreille",
+    .face: """
+    cheek, chin, eyebrow, eyelid, forehead, lip, nose, gesicht, wange, stirn, nase, kinn, lippe, \
+    augenlid, visage, joue, nez, menton, lèvre, paupière
+    """,
+    .foot: "feet, toe, fuß, fuss, füße, füsse, fuesse, zeh, zehe, zehen, pied, orteil",
+    .genital: """
+    external genitalia, genitalia, penis, scrotum, vulva, genitalbereich, genitalregion, genitale, \
+    génital, génitale, zone génitale, organe génitaux, partie génitale
+    """,
+    .hand: "finger, thumb, hände, haende, daumen, main, doigt, pouce",
+    .lowerExtremity: """
+    calf, knee, leg, lower limb, shin, thigh, bein, beine, untere extremität, untere extremitäten, \
+    oberschenkel, unterschenkel, wade, knie, schienbein, jambe, cuisse, mollet, genou, membre inférieur
+    """,
+    .neck: "hals, nacken, cou, nuque",
+    .scalp: "kopfhaut, cuir chevelu",
+    .trunk: "rumpf, tronc",
+    .unknown: """
+    torso, torso front, head neck, oral genital, palms soles, anogenital, unbekannt, inconnu, inconnue
+    """,
+    .upperExtremity: """
+    arm, elbow, forearm, upper limb, arme, obere extremität, obere extremitäten, oberarm, unterarm, \
+    ellenbogen, ellbogen, bras, avant bras, coude, membre supérieur
+    """,
+  ])
 }
 
 /// The patient's sex as the data set records it.
@@ -134,12 +120,11 @@ public enum Sex: String, Sendable, CaseIterable {
     self = sex
   }
 
-  private static let words: [String: Sex] = [
-    "m": .male, "man": .male, "männlich": .male, "maennlich": .male, "mann": .male, "masculin": .male,
-    "homme": .male, "h": .male, "f": .female, "woman": .female, "w": .female, "weiblich": .female,
-    "frau": .female,
-    "féminin": .female, "feminin": .female, "femme": .female, "unbekannt": .unknown, "inconnu": .unknown,
-  ]
+  private static let words: [String: Sex] = meanings([
+    .male: "m, man, männlich, maennlich, mann, masculin, homme, h",
+    .female: "f, woman, w, weiblich, frau, féminin, feminin, femme",
+    .unknown: "unbekannt, inconnu",
+  ])
 }
 
 #if !hasFeature(Embedded)
@@ -214,4 +199,14 @@ extension ModelConfiguration {
   }
 
   private static func shown(_ word: String?) -> Sentence { word.map { Sentence(quoted($0)) } ?? "nothing" }
+}
+
+/// Words by their meanings, from the list of each meaning's words.
+private func meanings<Meaning>(_ lists: KeyValuePairs<Meaning, String>) -> [String: Meaning] {
+  Dictionary(uniqueKeysWithValues: lists.flatMap { meaning, words in words.listed.map { ($0, meaning) } })
+}
+
+extension String {
+  /// The words of a list with commas.
+  fileprivate var listed: [String] { split(separator: ",").map { String($0).trimmed } }
 }
