@@ -46,12 +46,7 @@ struct Canvas {
     }
   }
 
-  /// A line of text.
-  ///
-  /// - Parameters:
-  ///   - x: where it begins.
-  ///   - baseline: what the letters stand on.
-  ///   - size: of the type, in pixels an em.
+  /// A line of text that begins at `x` and stands on `baseline`; its size is in pixels an em.
   mutating func draw(
     _ text: String, x: Float, baseline: Float, size: Float, weight: Typeface.Weight = .regular,
     _ color: FigureColor = .ink
@@ -68,11 +63,7 @@ struct Canvas {
         height: size * (Typeface.ascent + Typeface.descent) / Typeface.unitsPerEm, size: size, color: color))
   }
 
-  /// A line of text that reads from below to above.
-  ///
-  /// - Parameters:
-  ///   - baseline: the column that the letters stand on.
-  ///   - bottom: where it begins.
+  /// A line of text that reads from below to above: it stands on the column `baseline` and begins at `bottom`.
   mutating func drawUpward(
     _ text: String, baseline: Float, bottom: Float, size: Float, _ color: FigureColor = .ink
   ) {

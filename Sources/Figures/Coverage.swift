@@ -82,12 +82,9 @@ struct Coverage {
 }
 
 extension Coverage {
-  /// Adds a line of text.
+  /// Adds a line of text, whose size is in pixels an em and whose base line begins at `origin`.
   ///
-  /// - Parameters:
-  ///   - origin: where the base line begins, in pixels from the upper left.
-  ///   - size: of the type, in pixels an em.
-  ///   - isUpward: read from below to above, the text turned by a quarter to the left.
+  /// - Parameter isUpward: read from below to above, the text turned by a quarter to the left.
   mutating func add(
     _ text: String, origin: SIMD2<Float>, size: Float, weight: Typeface.Weight, isUpward: Bool = false
   ) {

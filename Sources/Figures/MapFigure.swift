@@ -41,8 +41,6 @@ package struct MapFigure {
   /// - Parameters:
   ///   - photograph: A square.
   ///   - maps: At least one.
-  ///   - heading: Above the pictures.
-  ///   - caption: Below them.
   package init(
     photograph: PixelImage, maps: [Map], heading: [FigureParagraph], caption: [FigureParagraph],
     scaleLabel: String,
@@ -63,8 +61,7 @@ package struct MapFigure {
   /// A map over a photograph.
   ///
   /// - Parameters:
-  ///   - values: `[height, width]` of the photograph, 0...1; nil: there is nothing to show.
-  ///   - peak: their greatest.
+  ///   - values: `[height, width]` of the photograph, 0...1, at most `peak`; nil: there is nothing to show.
   ///   - lineWidth: of contour lines, in pixels.
   package static func overlay(
     _ values: [Float]?, peak: Float = 1, on photograph: PixelImage, style: FigureStyle, lineWidth: Float

@@ -23,11 +23,7 @@ extension ActivationMap {
 }
 
 extension PixelImage {
-  /// Colours laid over the image: `(1 - alpha) * image + alpha * colour`.
-  ///
-  /// - Parameters:
-  ///   - values: `[height, width]`, 0...1.
-  ///   - alpha: 0 (image only) ... 1 (colours only).
+  /// Colours laid over the image: `(1 - alpha) * image + alpha * colour` of values in 0...1, `[height, width]`.
   package func overlaid(with values: [Float], colorMap: ColorMap, alpha: Double) -> PixelImage {
     precondition(values.count == width * height, "\(values.count) values over \(width)x\(height)")
     let colors = colorMap.table
@@ -53,12 +49,8 @@ extension PixelImage {
 }
 
 extension PixelImage {
-  /// Colours laid over the image, the more opaque the greater the value: `(1 - alpha * v) * image + alpha * v * colour(v)`.
-  /// The image stays itself where a value is 0.
-  ///
-  /// - Parameters:
-  ///   - values: `[height, width]`, 0...1.
-  ///   - alpha: of the colour of 1: 0 (image only) ... 1 (colour only).
+  /// Colours laid over the image, the more opaque the greater the value: `(1 - alpha * v) * image + alpha * v * colour(v)` of
+  /// values in 0...1, `[height, width]`. The image stays itself where a value is 0.
   package func blended(with values: [Float], colorMap: ColorMap, alpha: Double) -> PixelImage {
     precondition(values.count == width * height, "\(values.count) values over \(width)x\(height)")
     let colors = colorMap.table
@@ -94,11 +86,7 @@ extension PixelImage {
     return FigureColor(UInt8(sums.0 / area), UInt8(sums.1 / area), UInt8(sums.2 / area))
   }
 
-  /// White lines with a dark edge where the values pass a level.
-  ///
-  /// - Parameters:
-  ///   - values: `[height, width]`, smooth.
-  ///   - thickness: of the white line, in pixels.
+  /// White lines with a dark edge, `thickness` pixels wide, where the values pass a level: `[height, width]`, smooth.
   package func contoured(_ values: [Float], levels: [Float], thickness: Float) -> PixelImage {
     precondition(values.count == width * height, "\(values.count) values over \(width)x\(height)")
     var pixels = pixels

@@ -71,22 +71,23 @@ enum Typeface {
   // ((dx + 2048) * 2 + 1 where it is on the curve), then (dy + 2048).
 
   private static func encoded(_ character: Unicode.Scalar, weight: Weight) -> StaticString {
-    if weight == .medium, let glyph = encoded(character, among: mediumCharacters, mediumGlyphs) {
+    if weight == .medium, let glyph = encoded(character, among: signs, mediumGlyphs) {
       return glyph
     }
     return encoded(character, among: regularCharacters, regularGlyphs)
       ?? encoded("?", among: regularCharacters, regularGlyphs)!
   }
 
+  private static let regularCharacters = letters + signs
+
+  /// - Parameters:
+  ///   - characters: those beyond ASCII.
+  ///   - glyphs: those of printable ASCII come first.
   private static func encoded(
-    _ character: Unicode.Scalar, among characters: [UInt16], _ glyphs: [StaticString]
+    _ character: Unicode.Scalar, among characters: [Unicode.Scalar], _ glyphs: [StaticString]
   ) -> StaticString? {
-    // Printable ASCII comes first.
     if (32..<127).contains(character.value) { return glyphs[Int(character.value) - 32] }
-    guard let code = UInt16(exactly: character.value), let index = characters.firstIndex(of: code) else {
-      return nil
-    }
-    return glyphs[index]
+    return characters.firstIndex(of: character).map { glyphs[127 - 32 + $0] }
   }
 
   private static func number(_ digits: StaticString, at index: Int) -> Int {

@@ -1,6 +1,5 @@
 """A TrueType font's outlines as the table that Sources/Figures draws captions with."""
 
-from textwrap import wrap
 
 from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.ttLib import TTFont
@@ -12,7 +11,6 @@ ASCII = "".join(map(chr, range(32, 127)))
 LETTERS = "".join(map(chr, range(0xC0, 0x100)))
 SIGNS = "°±·–—‘’“”•…≤≥"
 
-INDENT = " " * 4
 
 # A delta of a coordinate lies in -LIMIT..<LIMIT; with a flag it fits in two digits.
 LIMIT = 2048
@@ -90,10 +88,10 @@ def swift_source(regular, medium, origin):
         measures, glyphs = table(path, characters)
         if name == "regular":
             lines += [f"  static let {key}: Float = {value}" for key, value in measures.items()] + [""]
-        lines += [f"  static let {name}Characters: [UInt16] = ["]
-        codes = ", ".join(str(ord(character)) for character in characters)
-        lines += wrap(codes, 110, initial_indent=INDENT, subsequent_indent=INDENT)
-        lines += ["  ]", ""]
+            beyond_ascii = {"letters": LETTERS, "signs": SIGNS}
+            for key, text in beyond_ascii.items():
+                lines += [f"  static let {key} = Array(", f'    "{text}".unicodeScalars)']
+            lines += [""]
         lines += [f"  static let {name}Glyphs: [StaticString] = ["]
         lines += [f'    "{glyph}",' for _, glyph in glyphs]
         lines += ["  ]", ""]
