@@ -18,7 +18,8 @@ struct HEIFLibrary: @unchecked Sendable {
   private let releaseHandle: @convention(c) (Pointer?) -> Void
   private let decode: cheif_decode_function
   private let releaseImage: @convention(c) (Pointer?) -> Void
-  private let plane: @convention(c) (Pointer?, Int32, UnsafeMutablePointer<Int32>?) -> UnsafePointer<UInt8>?
+  private let startOfPlane:
+    @convention(c) (Pointer?, Int32, UnsafeMutablePointer<Int32>?) -> UnsafePointer<UInt8>?
   private let width: @convention(c) (Pointer?, Int32) -> Int32
   private let height: @convention(c) (Pointer?, Int32) -> Int32
   /// Since version 1.6; without them AVIF is as libheif makes it.
@@ -36,7 +37,7 @@ struct HEIFLibrary: @unchecked Sendable {
     releaseHandle = try library.required("heif_image_handle_release")
     decode = try library.required("heif_decode_image")
     releaseImage = try library.required("heif_image_release")
-    plane = try library.required("heif_image_get_plane_readonly")
+    startOfPlane = try library.required("heif_image_get_plane_readonly")
     width = try library.required("heif_image_get_width")
     height = try library.required("heif_image_get_height")
     colorsOfImage = library.function("heif_image_get_nclx_color_profile")
@@ -67,18 +68,25 @@ struct HEIFLibrary: @unchecked Sendable {
     let (rgb, interleavedRGB): (Int32, Int32) = (1, 10)
     try check(decode(handle, &image, rgb, interleavedRGB, nil))
     defer { releaseImage(image) }
-    var stride: Int32 = 0
-    let (width, height) = (Int(width(image, interleavedRGB)), Int(height(image, interleavedRGB)))
-    guard let rows = plane(image, interleavedRGB, &stride), width > 0, height > 0, Int(stride) >= width * 3
-    else {
-      throw .corrupt(.heif, reason: "libheif gives no pixels")
-    }
-    try limits.check(width: width, height: height, part: .whole)
-    return PixelImage(width: width, height: height) { pixels in
-      for y in 0..<height {
-        (pixels + y * width * 3).update(from: rows + y * Int(stride), count: width * 3)
+    let plane = try plane(interleavedRGB, of: image, bytesPerPixel: 3, limits)
+    return PixelImage(width: plane.width, height: plane.height) { pixels in
+      for y in 0..<plane.height {
+        (pixels + y * plane.width * 3).update(from: plane.start + y * plane.stride, count: plane.width * 3)
       }
     }
+  }
+
+  /// The values that a decoded image has for a channel.
+  private func plane(
+    _ channel: Int32, of image: Pointer?, bytesPerPixel: Int = 1, _ limits: DecodingLimits
+  ) throws(DermaFusionError) -> AVIFColors.Plane {
+    var stride: Int32 = 0
+    let (width, height) = (Int(width(image, channel)), Int(height(image, channel)))
+    guard let start = startOfPlane(image, channel, &stride), width > 0, height > 0,
+      Int(stride) >= width * bytesPerPixel
+    else { throw .corrupt(.heif, reason: "libheif gives no pixels") }
+    try limits.check(width: width, height: height, part: .whole)
+    return AVIFColors.Plane(start: start, width: width, height: height, stride: Int(stride))
   }
 
   /// The meaning of a decoded image's values; nil where that is not known. Up to version 1.15 only the file says it, and the
@@ -110,17 +118,12 @@ struct HEIFLibrary: @unchecked Sendable {
     defer { releaseImage(image) }
     guard let profile = profile(colorsOfImage, image) ?? profile(colorsOfHandle, handle), !profile.isFullRange
     else { return nil }
-    var stride: Int32 = 0
-    let (width, height) = (Int(width(image, luminance)), Int(height(image, luminance)))
-    guard let rows = plane(image, luminance, &stride), width > 0, height > 0, Int(stride) >= width else {
-      throw .corrupt(.heif, reason: "libheif gives no pixels")
-    }
-    try limits.check(width: width, height: height, part: .whole)
-    return PixelImage(width: width, height: height) { rgb in
-      for y in 0..<height {
-        for x in 0..<width {
-          let value = AVIFColors.fullRange(Int(rows[y * Int(stride) + x]))
-          for channel in 0..<3 { rgb[(y * width + x) * 3 + channel] = value }
+    let plane = try plane(luminance, of: image, limits)
+    return PixelImage(width: plane.width, height: plane.height) { rgb in
+      for y in 0..<plane.height {
+        for x in 0..<plane.width {
+          let value = AVIFColors.fullRange(Int(plane.start[y * plane.stride + x]))
+          for channel in 0..<3 { rgb[(y * plane.width + x) * 3 + channel] = value }
         }
       }
     }
@@ -138,20 +141,7 @@ struct HEIFLibrary: @unchecked Sendable {
     defer { releaseImage(image) }
     guard let colors = colors(of: image, handle) else { return nil }
     var planes: [AVIFColors.Plane] = []
-    for channel: Int32 in 0..<3 {
-      var stride: Int32 = 0
-      guard let start = plane(image, channel, &stride) else {
-        throw .corrupt(.heif, reason: "libheif gives no pixels")
-      }
-      let plane = AVIFColors.Plane(
-        start: start, width: Int(width(image, channel)), height: Int(height(image, channel)),
-        stride: Int(stride))
-      guard plane.width > 0, plane.height > 0, plane.stride >= plane.width else {
-        throw .corrupt(.heif, reason: "libheif gives no pixels")
-      }
-      planes.append(plane)
-    }
-    try limits.check(width: planes[0].width, height: planes[0].height, part: .whole)
+    for channel: Int32 in 0..<3 { planes.append(try plane(channel, of: image, limits)) }
     guard
       planes.dropFirst().allSatisfy({
         $0.width == (planes[0].width + 1) / 2 && $0.height == (planes[0].height + 1) / 2
