@@ -1,11 +1,6 @@
 import SHA256Instructions
 
 /// The hash SHA-256 (FIPS 180-4), in one go or piece by piece.
-///
-///     var hash = SHA256()
-///     hash.update(first)
-///     hash.update(second)
-///     hash.finalizedHexDigest()
 package struct SHA256: Sendable {
   private static let blockSize = 64
   /// Blocks that one call takes in. A browser runs a WebAssembly function slowly until it has compiled it well, which it does
@@ -53,46 +48,33 @@ package struct SHA256: Sendable {
   /// Appends bytes to the message.
   package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
 
-  /// The hash of the message so far: 32 bytes. More may be appended afterwards.
-  package func finalized() -> [UInt8] {
+  /// The hash of the message so far in lowercase hexadecimal: 64 characters. More may be appended afterwards.
+  package func finalizedHexDigest() -> String {
     var end = self
     let bitCount = byteCount * 8
     let zeroCount = (2 * Self.blockSize - 9 - pending.count) % Self.blockSize
     end.update([0x80] + [UInt8](repeating: 0, count: zeroCount))
     unsafe withUnsafeBytes(of: bitCount.bigEndian) { unsafe end.update($0) }
-    return end.state.bytes
-  }
-
-  /// The hash of the message so far in lowercase hexadecimal: 64 characters.
-  package func finalizedHexDigest() -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let characters = finalized().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    let characters = end.state.bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
     return String(decoding: characters, as: UTF8.self)
   }
 
   /// The hash of bytes in lowercase hexadecimal: 64 characters.
-  package static func hexDigest(_ bytes: UnsafeRawBufferPointer) -> String {
+  package static func hexDigest(_ bytes: [UInt8]) -> String { hexDigest { $0.update(bytes) } }
+
+  /// The hash of what `addBytes` adds, in lowercase hexadecimal: 64 characters.
+  static func hexDigest(_ addBytes: (inout SHA256) -> Void) -> String {
     var hash = SHA256()
-    unsafe hash.update(bytes)
+    addBytes(&hash)
     return hash.finalizedHexDigest()
   }
 
-  /// The hash of bytes in lowercase hexadecimal: 64 characters.
-  package static func hexDigest(_ bytes: [UInt8]) -> String {
-    unsafe bytes.withUnsafeBytes { unsafe hexDigest($0) }
+  /// True if a text is one that ``finalizedHexDigest()`` may give.
+  package static func isHexDigest(_ text: some Collection<UInt8>) -> Bool {
+    text.count == 64 && text.allSatisfy(digits.contains)
   }
 
-  /// True if a text is one that ``finalizedHexDigest()`` may give.
-  package static func isHexDigest(_ text: some Sequence<UInt8>) -> Bool {
-    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
-    var count = 0
-    for character in text {
-      guard digits.contains(character) || letters.contains(character) else { return false }
-      count += 1
-    }
-    return count == 64
-  }
+  private static let digits = Array("0123456789abcdef".utf8)
 }
 
 /// The eight words that SHA-256 carries from block to block, and the step over a block. The names are FIPS 180-4's.
@@ -160,14 +142,7 @@ struct SHA256State: Sendable {
   /// constant and the eight working variables change roles instead of places.
   @inline(__always)
   private mutating func compressBlock(_ w: UnsafeMutablePointer<UInt32>, _ k: UnsafePointer<UInt32>) {
-    var a = h0
-    var b = h1
-    var c = h2
-    var d = h3
-    var e = h4
-    var f = h5
-    var g = h6
-    var h = h7
+    var (a, b, c, d, e, f, g, h) = (h0, h1, h2, h3, h4, h5, h6, h7)
 
     @inline(__always)
     func round(
@@ -194,40 +169,28 @@ struct SHA256State: Sendable {
       return unsafe w[t]
     }
 
-    unsafe round(a, b, c, &d, e, f, g, &h, w[0], k[0])
-    unsafe round(h, a, b, &c, d, e, f, &g, w[1], k[1])
-    unsafe round(g, h, a, &b, c, d, e, &f, w[2], k[2])
-    unsafe round(f, g, h, &a, b, c, d, &e, w[3], k[3])
-    unsafe round(e, f, g, &h, a, b, c, &d, w[4], k[4])
-    unsafe round(d, e, f, &g, h, a, b, &c, w[5], k[5])
-    unsafe round(c, d, e, &f, g, h, a, &b, w[6], k[6])
-    unsafe round(b, c, d, &e, f, g, h, &a, w[7], k[7])
-    unsafe round(a, b, c, &d, e, f, g, &h, w[8], k[8])
-    unsafe round(h, a, b, &c, d, e, f, &g, w[9], k[9])
-    unsafe round(g, h, a, &b, c, d, e, &f, w[10], k[10])
-    unsafe round(f, g, h, &a, b, c, d, &e, w[11], k[11])
-    unsafe round(e, f, g, &h, a, b, c, &d, w[12], k[12])
-    unsafe round(d, e, f, &g, h, a, b, &c, w[13], k[13])
-    unsafe round(c, d, e, &f, g, h, a, &b, w[14], k[14])
-    unsafe round(b, c, d, &e, f, g, h, &a, w[15], k[15])
-    for t in stride(from: 16, to: 64, by: 16) {
-      unsafe round(a, b, c, &d, e, f, g, &h, expand(0), k[t + 0])
-      unsafe round(h, a, b, &c, d, e, f, &g, expand(1), k[t + 1])
-      unsafe round(g, h, a, &b, c, d, e, &f, expand(2), k[t + 2])
-      unsafe round(f, g, h, &a, b, c, d, &e, expand(3), k[t + 3])
-      unsafe round(e, f, g, &h, a, b, c, &d, expand(4), k[t + 4])
-      unsafe round(d, e, f, &g, h, a, b, &c, expand(5), k[t + 5])
-      unsafe round(c, d, e, &f, g, h, a, &b, expand(6), k[t + 6])
-      unsafe round(b, c, d, &e, f, g, h, &a, expand(7), k[t + 7])
-      unsafe round(a, b, c, &d, e, f, g, &h, expand(8), k[t + 8])
-      unsafe round(h, a, b, &c, d, e, f, &g, expand(9), k[t + 9])
-      unsafe round(g, h, a, &b, c, d, e, &f, expand(10), k[t + 10])
-      unsafe round(f, g, h, &a, b, c, d, &e, expand(11), k[t + 11])
-      unsafe round(e, f, g, &h, a, b, c, &d, expand(12), k[t + 12])
-      unsafe round(d, e, f, &g, h, a, b, &c, expand(13), k[t + 13])
-      unsafe round(c, d, e, &f, g, h, a, &b, expand(14), k[t + 14])
-      unsafe round(b, c, d, &e, f, g, h, &a, expand(15), k[t + 15])
+    @inline(__always)
+    func rounds(_ t: Int, word: (Int) -> UInt32) {
+      unsafe round(a, b, c, &d, e, f, g, &h, word(0), k[t])
+      unsafe round(h, a, b, &c, d, e, f, &g, word(1), k[t + 1])
+      unsafe round(g, h, a, &b, c, d, e, &f, word(2), k[t + 2])
+      unsafe round(f, g, h, &a, b, c, d, &e, word(3), k[t + 3])
+      unsafe round(e, f, g, &h, a, b, c, &d, word(4), k[t + 4])
+      unsafe round(d, e, f, &g, h, a, b, &c, word(5), k[t + 5])
+      unsafe round(c, d, e, &f, g, h, a, &b, word(6), k[t + 6])
+      unsafe round(b, c, d, &e, f, g, h, &a, word(7), k[t + 7])
+      unsafe round(a, b, c, &d, e, f, g, &h, word(8), k[t + 8])
+      unsafe round(h, a, b, &c, d, e, f, &g, word(9), k[t + 9])
+      unsafe round(g, h, a, &b, c, d, e, &f, word(10), k[t + 10])
+      unsafe round(f, g, h, &a, b, c, d, &e, word(11), k[t + 11])
+      unsafe round(e, f, g, &h, a, b, c, &d, word(12), k[t + 12])
+      unsafe round(d, e, f, &g, h, a, b, &c, word(13), k[t + 13])
+      unsafe round(c, d, e, &f, g, h, a, &b, word(14), k[t + 14])
+      unsafe round(b, c, d, &e, f, g, h, &a, word(15), k[t + 15])
     }
+
+    rounds(0) { unsafe w[$0] }
+    for t in stride(from: 16, to: 64, by: 16) { rounds(t, word: expand) }
 
     h0 = h0 &+ a
     h1 = h1 &+ b

@@ -40,7 +40,7 @@ import Testing
       for (map, expected) in zip(found, formula.maps) {
         let place = "\(formula.config.architecture), \(map.name), \(kernels.instructionSet.rawValue)"
         #expect(map.name == expected.name && map.shape == expected.shape, "\(place)")
-        let digest = map.values.withUnsafeBytes { SHA256.hexDigest($0) }
+        let digest = SHA256.hexDigest(map.values.withUnsafeBytes { Array($0) })
         #expect(
           firstDifference(Array(map.values.prefix(expected.values.count)), expected.values) == nil,
           "\(place)")

@@ -79,57 +79,50 @@ package struct JSONParser {
   }
 
   private mutating func parseObject(_ bytes: Span<UInt8>, depth: Int) throws(DermaFusionError) -> JSONObject {
-    try checkNesting(depth)
-    offset += 1
-    skipWhiteSpace(bytes)
     var object = JSONObject()
-    if try peek(bytes) == UInt8(ascii: "}") {
-      offset += 1
-      return object
-    }
     var keys = Set<String>()
-    while true {
-      let keyOffset = offset
-      guard try peek(bytes) == UInt8(ascii: "\"") else {
-        throw unexpected(bytes[offset], "a key in quotes")
-      }
-      let key = try parseString(bytes)
+    try parseElements(bytes, until: "}", depth: depth) { (parser, bytes) throws(DermaFusionError) in
+      let keyOffset = parser.offset
+      let byte = try parser.peek(bytes)
+      guard byte == UInt8(ascii: "\"") else { throw parser.unexpected(byte, "a key in quotes") }
+      let key = try parser.parseString(bytes)
       guard keys.insert(key).inserted else {
         throw Self.malformed("the key \(quoted(key)) a second time", at: keyOffset)
       }
-      skipWhiteSpace(bytes)
-      try expect(bytes, UInt8(ascii: ":"), "':'")
-      skipWhiteSpace(bytes)
-      object.members.append(.init(key: key, value: try parseValue(bytes, depth: depth)))
-      skipWhiteSpace(bytes)
-      if try peek(bytes) == UInt8(ascii: "}") {
-        offset += 1
-        return object
-      }
-      try expect(bytes, UInt8(ascii: ","), "\("','") or \("'}'")")
-      skipWhiteSpace(bytes)
+      parser.skipWhiteSpace(bytes)
+      try parser.expect(bytes, UInt8(ascii: ":"), "':'")
+      parser.skipWhiteSpace(bytes)
+      object.members.append(.init(key: key, value: try parser.parseValue(bytes, depth: depth)))
     }
+    return object
   }
 
   private mutating func parseArray(_ bytes: Span<UInt8>, depth: Int) throws(DermaFusionError) -> [JSONValue] {
+    var elements: [JSONValue] = []
+    try parseElements(bytes, until: "]", depth: depth) { (parser, bytes) throws(DermaFusionError) in
+      elements.append(try parser.parseValue(bytes, depth: depth))
+    }
+    return elements
+  }
+
+  /// Reads elements with commas between them, and the bracket at either end.
+  private mutating func parseElements(
+    _ bytes: Span<UInt8>, until end: Unicode.Scalar, depth: Int,
+    _ parseElement: (inout JSONParser, Span<UInt8>) throws(DermaFusionError) -> Void
+  ) throws(DermaFusionError) {
     try checkNesting(depth)
     offset += 1
     skipWhiteSpace(bytes)
-    if try peek(bytes) == UInt8(ascii: "]") {
-      offset += 1
-      return []
-    }
-    var elements: [JSONValue] = []
-    while true {
-      elements.append(try parseValue(bytes, depth: depth))
-      skipWhiteSpace(bytes)
-      if try peek(bytes) == UInt8(ascii: "]") {
-        offset += 1
-        return elements
+    if try peek(bytes) != UInt8(ascii: end) {
+      while true {
+        try parseElement(&self, bytes)
+        skipWhiteSpace(bytes)
+        if try peek(bytes) == UInt8(ascii: end) { break }
+        try expect(bytes, UInt8(ascii: ","), "\("','") or \("'\(end)'")")
+        skipWhiteSpace(bytes)
       }
-      try expect(bytes, UInt8(ascii: ","), "\("','") or \("']'")")
-      skipWhiteSpace(bytes)
     }
+    offset += 1
   }
 
   private mutating func parseNumber(_ bytes: Span<UInt8>) throws(DermaFusionError) -> JSONNumber {

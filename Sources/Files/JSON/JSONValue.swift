@@ -89,9 +89,7 @@ extension JSONValue {
 
   /// - Parameter members: no key twice.
   package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
-    var object = JSONObject()
-    object.members = members.map { .init(key: $0.key, value: $0.value) }
-    return .object(object)
+    .object(Array(members))
   }
 
   /// On one line, without white space between tokens.

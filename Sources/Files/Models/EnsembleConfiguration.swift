@@ -21,10 +21,7 @@ package struct EnsembleConfiguration: Sendable, Equatable {
   /// ``memberCounts`` of them, in the order of the vote; their folders differ.
   package let members: [Member]
 
-  /// Parses and checks the bytes of a `config.json` that lists members.
-  ///
-  /// - Returns: nil when the file is JSON without the key `members`: the configuration of a single model.
-  /// - Throws: `DermaFusionError` for the first broken rule.
+  /// Reads a `config.json` that lists members; nil for that of a single model, which has no key `members`.
   package init?(parsing bytes: [UInt8]) throws(DermaFusionError) {
     try self.init(ConfigurationObject(parsing: bytes))
   }

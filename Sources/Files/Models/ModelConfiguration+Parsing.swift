@@ -2,9 +2,7 @@ import ImagePipeline
 import SystemModule
 
 extension ModelConfiguration {
-  /// Parses and checks the bytes of a `config.json`.
-  ///
-  /// - Throws: `DermaFusionError` for the first broken rule.
+  /// Reads a `config.json`.
   package init(parsing bytes: [UInt8]) throws(DermaFusionError) {
     try self.init(ConfigurationObject(parsing: bytes))
   }

@@ -11,20 +11,26 @@ package final class ModelDigest: Sendable {
     let addBytes: @Sendable (inout SHA256) -> Void
   }
 
-  private enum State: Sendable {
-    /// Adds the files' bytes, which it keeps in memory, to a hash.
-    case pending(@Sendable (inout SHA256) -> Void)
-    case computed(String)
+  /// What is computed when it is first asked for, and then known.
+  private enum Once<Value: Sendable>: Sendable {
+    /// The files' bytes stay in memory for it.
+    case pending(@Sendable () -> Value)
+    case known(Value)
+
+    mutating func value() -> Value {
+      switch self {
+      case .known(let value): return value
+      case .pending(let compute):
+        let value = compute()
+        self = .known(value)
+        return value
+      }
+    }
   }
 
-  private enum Verdict: Sendable {
-    case pending([Checksum], identity: String?)
-    case correct
-    case wrong(DermaFusionError)
-  }
-
-  private let state: Locked<State>
-  private let verdict: Locked<Verdict>
+  private let digest: Locked<Once<String>>
+  private let fault: Locked<Once<DermaFusionError?>>
+  private let needsSecondHash: Bool
 
   /// - Parameters:
   ///   - checksums: of the files of weights; none where nothing is stated.
@@ -33,74 +39,46 @@ package final class ModelDigest: Sendable {
     _ addBytes: @escaping @Sendable (inout SHA256) -> Void, checksums: [Checksum] = [],
     identity: String? = nil
   ) {
-    state = Locked(.pending(addBytes))
-    verdict = Locked(checksums.isEmpty ? .correct : .pending(checksums, identity: identity))
+    let digest = Locked(Once.pending { SHA256.hexDigest(addBytes) })
+    self.digest = digest
+    fault = Locked(
+      .pending {
+        // The same files have the same identity: they need no hash of their own.
+        if let identity, identity == digest.withLock({ $0.value() }) { return nil }
+        for checksum in checksums {
+          let found = SHA256.hexDigest(checksum.addBytes)
+          guard found == checksum.expected else {
+            return .checksumMismatch(path: checksum.path, expected: checksum.expected, found: found)
+          }
+        }
+        return nil
+      })
+    needsSecondHash = !checksums.isEmpty && identity == nil
   }
 
   /// In lowercase hexadecimal. For a single model of `config.json` followed by `model.safetensors` (`cat config.json
   /// model.safetensors | sha256sum`), for an ensemble of its `config.json` followed by both files of each member in order.
   ///
   /// A reader that asks while another thread computes waits for it.
-  package var sha256: String {
-    state.withLock { state in
-      switch state {
-      case .computed(let digest): return digest
-      case .pending(let addBytes):
-        var hash = SHA256()
-        addBytes(&hash)
-        let digest = hash.finalizedHexDigest()
-        state = .computed(digest)
-        return digest
-      }
-    }
-  }
+  package var sha256: String { digest.withLock { $0.value() } }
 
   /// Takes the hash from somebody who has computed it already, so that it is not computed here.
   ///
   /// - Parameter sha256: of the bytes that ``sha256`` names, in lowercase hexadecimal.
   package func settle(_ sha256: String) {
-    state.withLock { state in
-      if case .pending = state { state = .computed(sha256) }
-    }
+    digest.withLock { if case .pending = $0 { $0 = .known(sha256) } }
   }
 
   /// Checks that the weights are those that the folder's `SHA256SUMS` states, where there is one. Who asks while another
   /// thread computes waits for it.
   package func check() throws(DermaFusionError) {
-    let failure: DermaFusionError? = verdict.withLock { verdict in
-      switch verdict {
-      case .correct: return nil
-      case .wrong(let error): return error
-      case .pending(let checksums, let identity):
-        // The same files have the same identity: they need no hash of their own.
-        if let identity, identity == sha256 {
-          verdict = .correct
-          return nil
-        }
-        for checksum in checksums {
-          var hash = SHA256()
-          checksum.addBytes(&hash)
-          let found = hash.finalizedHexDigest()
-          if found == checksum.expected { continue }
-          let error = DermaFusionError.checksumMismatch(
-            path: checksum.path, expected: checksum.expected, found: found)
-          verdict = .wrong(error)
-          return error
-        }
-        verdict = .correct
-        return nil
-      }
-    }
-    if let failure { throw failure }
+    if let fault = fault.withLock({ $0.value() }) { throw fault }
   }
 
   /// Starts computing ``sha256``, and what ``check()`` needs, on other threads, so that asking for them later does not wait
   /// for all of it.
   package func prepare() {
     BackgroundThread.start { _ = self.sha256 }
-    let needsSecondHash = verdict.withLock { verdict in
-      if case .pending(_, identity: nil) = verdict { true } else { false }
-    }
     if needsSecondHash { BackgroundThread.start { try? self.check() } }
   }
 }
@@ -123,8 +101,6 @@ struct ModelChecksums {
   private static let identityMark = Array("# model: ".utf8)
 
   /// Reads the file of a folder; nil where it has none.
-  ///
-  /// - Throws: `DermaFusionError` when the file cannot be read or a line of it is not understood.
   init?(directory: String) throws(DermaFusionError) {
     path = ModelFiles.path(of: Self.fileName, in: directory)
     folder = ModelFiles.path(of: "", in: directory)
@@ -160,21 +136,17 @@ struct ModelChecksums {
 
   /// 64 hexadecimal digits in lowercase; nil where there are others.
   private static func digest(_ digits: ArraySlice<UInt8>) -> String? {
-    guard digits.count == 64,
-      digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) })
-    else { return nil }
-    return String(decoding: digits.map { $0 < 0x40 ? $0 : $0 | 0x20 }, as: UTF8.self)
+    let digest = String(decoding: digits, as: UTF8.self).lowercased()
+    return SHA256.isHexDigest(digest.utf8) ? digest : nil
   }
 
   /// The digest stated for a file of the folder.
-  ///
   func digest(of name: String) throws(DermaFusionError) -> String {
     guard let digest = digests[name] else { throw .invalidModel("\(path): there is no line for \(name)") }
     return digest
   }
 
   /// Holds the bytes of a file of the folder against its digest.
-  ///
   func check(_ bytes: [UInt8], of name: String) throws(DermaFusionError) {
     let (expected, found) = (try digest(of: name), SHA256.hexDigest(bytes))
     guard found == expected else {

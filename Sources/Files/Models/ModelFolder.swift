@@ -27,7 +27,6 @@ package struct ModelFolder: Sendable {
   /// `SHA256SUMS`, ``ModelDigest/check()`` holds the weights against it.
   ///
   /// - Parameter architectures: The names of the networks that can be run; nil: any.
-  /// - Throws: `DermaFusionError` when the folder or a file is missing or breaks a rule.
   package init(directory path: String, architectures: [String]? = nil) throws(DermaFusionError) {
     try self.init(ConfigurationFile(in: path), architectures: architectures)
   }
@@ -83,10 +82,7 @@ package struct ModelFolder: Sendable {
     }
   }
 
-  /// Reads a model from the bytes of its two files.
-  ///
-  /// - Parameter architectures: The names of the networks that can be run; nil: any.
-  /// - Throws: `DermaFusionError` when a file breaks a rule.
+  /// Reads a model from the bytes of its two files; see ``init(directory:architectures:)``.
   package init(
     configuration: [UInt8], weights: [UInt8], architectures: [String]? = nil
   ) throws(DermaFusionError) {
@@ -171,11 +167,7 @@ package enum StoredModel: Sendable {
   case single(ModelFolder)
   case ensemble(EnsembleFolder)
 
-  /// Reads the files of a folder.
-  ///
-  /// - Parameter architectures: The names of the networks that can be run; nil: any.
-  /// - Throws: `DermaFusionError` when a file is missing or breaks a rule, or an ensemble's members do not agree on classes and
-  ///   preprocessing.
+  /// Reads the files of a folder; see ``ModelFolder/init(directory:architectures:)``.
   package init(directory path: String, architectures: [String]? = nil) throws(DermaFusionError) {
     let file = try ConfigurationFile(in: path)
     guard let configuration = try file.ensemble() else {
@@ -201,12 +193,7 @@ package struct EnsembleFolder: Sendable {
   /// The identity that tells the ensemble from all others.
   package let digest: ModelDigest
 
-  /// Reads an ensemble from the bytes of its files.
-  ///
-  /// - Parameters:
-  ///   - members: the two files of each member by the name of its folder; others are not looked at.
-  ///   - architectures: The names of the networks that can be run; nil: any.
-  /// - Throws: `DermaFusionError` as for a folder, and where `configuration` lists no members.
+  /// Reads an ensemble from the bytes of its files: of each member by the name of its folder.
   package init(
     configuration: [UInt8], members: [String: (configuration: [UInt8], weights: [UInt8])],
     architectures: [String]? = nil
@@ -272,8 +259,6 @@ extension ModelFolder {
 extension ModelConfiguration {
   /// The contents of the `config.json` in a model's folder or, in that of an ensemble, of its own and those of its members.
   /// Weights are not looked for.
-  ///
-  /// - Throws: `DermaFusionError` when a file is missing or breaks a rule.
   package init(directory path: String) throws(DermaFusionError) {
     let file = try ConfigurationFile(in: path)
     guard let ensemble = try file.ensemble() else {
@@ -344,10 +329,8 @@ package struct ConfigurationFile {
     try DermaFusionError.naming(path) { () throws(DermaFusionError) in try EnsembleConfiguration(root) }
   }
 
-  /// The single model that the file describes.
-  ///
-  /// - Parameter architectures: The networks that can be run; nil: any. The first of all rules, because the others are those
-  ///   of a network that is known.
+  /// The single model that the file describes. Whether its network can be run is the first of all rules, because the others
+  /// are those of a network that is known.
   func model(architectures: [String]? = nil) throws(DermaFusionError) -> ModelConfiguration {
     try DermaFusionError.naming(path) { () throws(DermaFusionError) in
       if let architectures { try root.requireArchitecture(of: architectures) }

@@ -3,9 +3,7 @@ import SystemModule
 /// Finds the folder that a model's path means. Otherwise says what lies there and how a model is made of it.
 enum ModelPath {
   /// The folder with `config.json` that a path means: the folder itself or, of a folder of the Hugging Face Hub's cache
-  /// (`models--OWNER--NAME`), its only snapshot.
-  ///
-  /// - Throws: `DermaFusionError` where the path is no such folder; it names the way to one if there is one.
+  /// (`models--OWNER--NAME`), its only snapshot. The error names the way to one if there is one.
   static func folder(_ path: String) throws(DermaFusionError) -> String {
     guard let isFolder = try ModelFiles.isFolder(path) else { throw missing(path) }
     guard isFolder else { throw file(path) }

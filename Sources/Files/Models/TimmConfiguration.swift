@@ -58,13 +58,10 @@ extension ModelConfiguration {
     isTimms = true
   }
 
-  /// Checks that nothing asks for another network than the architecture's own.
+  /// Checks that nothing asks for another network than the architecture's own, and reads the words on the pooling.
   ///
-  /// - Parameters:
-  ///   - size: The side of the images; that of the arguments where the network takes no other (timm's
-  ///     `load_model_config_from_path`).
-  ///   - isFixed: True if the network takes one size, unless the arguments say otherwise.
-  /// - Returns: The words on the pooling.
+  /// - Parameter size: The side of the images; that of the arguments where the network takes no other (timm's
+  ///   `load_model_config_from_path`).
   private static func knownPooling(
     _ root: inout ConfigurationObject, size: inout Int, isFixed: Bool
   ) throws(DermaFusionError) -> Pooling? {

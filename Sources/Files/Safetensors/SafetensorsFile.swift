@@ -24,7 +24,6 @@ package struct SafetensorsFile: Sendable {
   /// Reads the file at a path into memory and checks it; the tensors' data are not looked at yet.
   ///
   /// - Parameter hasCounters: whether the batch norms' counts of batches, whole numbers that no network needs, may be there.
-  /// - Throws: `DermaFusionError` when the path is not a readable, non-empty file or breaks a rule of the format.
   package init(
     path: String, hasCounters: Bool = false, limit: Int = Self.byteLimit
   ) throws(DermaFusionError) {
@@ -34,12 +33,7 @@ package struct SafetensorsFile: Sendable {
   /// The bytes of the file, or of all shards.
   var byteCount: Int { files.reduce(0) { $0 + $1.withBytes { $0.count } } }
 
-  /// Checks a file's bytes, which are kept.
-  ///
-  /// - Parameters:
-  ///   - name: what errors call the file.
-  ///   - hasCounters: see ``init(path:hasCounters:limit:)``.
-  /// - Throws: `DermaFusionError` when the bytes break a rule of the format.
+  /// Checks a file's bytes, which are kept. Errors call the file by the name.
   package init(
     bytes: [UInt8], name: String = "model.safetensors", hasCounters: Bool = false
   ) throws(DermaFusionError) {
@@ -64,10 +58,7 @@ package struct SafetensorsFile: Sendable {
     self.init(tensors, name: name, metadata: header.metadata, files: [file])
   }
 
-  /// Joins the files that hold the tensors of one model.
-  ///
-  /// - Parameter name: of the file that lists them.
-  /// - Throws: `DermaFusionError` for a tensor that two files have.
+  /// Joins the files that hold the tensors of one model, which the file of this name lists.
   init(shards: [SafetensorsFile], name: String) throws(DermaFusionError) {
     var places: [String: String] = [:]
     for tensor in shards.flatMap({ $0.tensors }) {
@@ -95,8 +86,6 @@ package struct SafetensorsFile: Sendable {
   }
 
   /// The tensor of this name and shape, as it is stored.
-  ///
-  /// - Throws: where there is none, or it has another shape.
   package func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> StoredTensor {
     guard let tensor = self[name] else {
       throw .invalidModel("\(self.name): the tensor \(quoted(name)) is missing\(hint(for: name))")

@@ -201,11 +201,8 @@ package struct CSVTable: Equatable, Sendable {
 }
 
 extension CSVTable {
-  /// The first of the names that the header has, as it stands there; where it has none of them as they are, in another letter
-  /// case. The table may have others, in any order and of any names.
-  ///
-  /// - Parameter names: in lower case.
-  /// - Throws: where the header has that name several times.
+  /// The first of the names, which are in lower case, that the header has, as it stands there; where it has none of them as they
+  /// are, in another letter case. The table may have others, in any order and of any names.
   package func column(among names: [String]) throws(DermaFusionError) -> Column? {
     if let name = names.first(where: header.contains) { return try column(name) }
     for name in names {
@@ -216,10 +213,8 @@ extension CSVTable {
     return nil
   }
 
-  /// All of the names that the header has, as they stand there: those of each name together, first the one to the letter.
-  ///
-  /// - Parameter names: in lower case.
-  /// - Throws: where the header has one of them several times to the letter.
+  /// All of the names, which are in lower case, that the header has, as they stand there: those of each name together, first the
+  /// one to the letter.
   package func columns(among names: [String]) throws(DermaFusionError) -> [Column] {
     var columns: [Column] = []
     for name in names.flatMap({ variants(of: $0) }) { columns.append(try column(name)) }
