@@ -175,3 +175,12 @@ import Testing
     #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
   }
 }
+
+extension FileBytes {
+  /// Writes one file; see ``write(_:patience:)``.
+  static func write(
+    _ bytes: [UInt8], path: String, patience: Int = writerPatience
+  ) throws(DermaFusionError) {
+    try write([(bytes, path)], patience: patience)
+  }
+}

@@ -21,11 +21,7 @@ package final class ChildProcess {
   private var isInputOpen = true
   private var ended = false
 
-  /// - Parameters:
-  ///   - executable: its path.
-  ///   - arguments: without the program's name.
-  ///   - seconds: how long it may live.
-  /// - Throws: ``DermaFusionError`` where the system has no process or no pipe to give.
+  /// - Parameter seconds: how long it may live.
   package init(executable: String, arguments: [String], seconds: Double) throws(DermaFusionError) {
     (process, input, output) = try Self.starting.withLock { _ throws(DermaFusionError) in
       try Self.start(executable, arguments)

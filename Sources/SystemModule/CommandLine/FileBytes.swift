@@ -10,16 +10,14 @@ package enum FileBytes {
   /// The bytes of a file that are read before it is asked whether the rest is wanted.
   private static let startCount = 1 << 16
 
-  /// Reads a file to its end. Pipes and devices can be read too.
+  /// Reads a file to its end. Pipes and devices can be read too. A file of more than `limit` bytes is refused before it is read
+  /// where the system can tell, and so is an empty one.
   ///
   /// - Parameters:
   ///   - patience: seconds to wait for somebody to write to a named pipe, each time that it is empty.
   ///   - pipeSeconds: seconds that a named pipe may take to its end.
   ///   - refusal: why a file that begins so is not wanted, without its name; `nil` when it is. Asked with the whole file, or at
   ///     least its first 4,096 bytes, before the rest is read.
-  /// - Throws: ``DermaFusionError`` when it is missing, a folder, empty, unreadable, or larger than `limit` bytes,
-  ///   which is found out before it is read where the system can tell; or a pipe that nobody writes to, or that does not
-  ///   end in time.
   package static func read(
     path: String, limit: Int, patience: Int = writerPatience, pipeSeconds: Int = pipeSeconds,
     refusal: (UnsafeRawBufferPointer) -> Sentence? = { _ in nil }
@@ -275,12 +273,8 @@ extension FileBytes {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return try requireFolder(of: withoutSlashes(path)) }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw .notFolder(path) }
-    guard let stream = unsafe opendir(path) else { throw .unwritable(path, reason: reason) }
-    defer { unsafe closedir(stream) }
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if name != Array(".".utf8), name != Array("..".utf8) { throw .folderNotEmpty(path) }
-    }
+    guard let names = try? FilePages.names(in: path) else { throw .unwritable(path, reason: reason) }
+    guard names.isEmpty else { throw .folderNotEmpty(path) }
   }
 
   /// A name beside a target, whose own may be as long as a name can be; by chance, since processes in two containers may

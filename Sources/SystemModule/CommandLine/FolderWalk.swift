@@ -27,7 +27,6 @@ import CLibrary
   /// - Parameters:
   ///   - byName: what to do with a file of this name, in which bytes that are no text are replaced; nil: its content tells.
   ///   - byContent: what to do with a file whose name does not tell. It is neither a pipe nor a device.
-  /// - Throws: ``DermaFusionError`` when the folder itself cannot be read.
   package init(
     _ folder: String, byName: @escaping (String) -> Choice?,
     byContent: @escaping (_ name: String, _ path: UnsafePointer<CChar>) -> Choice

@@ -12,15 +12,13 @@ package final class PartialFile: ByteOutput {
   private let made: HiddenName?
   private let isClosed = Atomic<Bool>(false)
 
-  /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
-  package convenience init(
-    path: String, patience: Int = FileBytes.writerPatience
+  /// - Parameters:
+  ///   - name: what errors call the file; nil: its path.
+  ///   - patience: seconds to wait for somebody to read from a named pipe.
+  package init(
+    path: String, name: String? = nil, patience: Int = FileBytes.writerPatience
   ) throws(DermaFusionError) {
-    try self.init(path: path, name: path, patience: patience)
-  }
-
-  /// - Parameter name: what errors call the file.
-  init(path: String, name: String, patience: Int = FileBytes.writerPatience) throws(DermaFusionError) {
+    let name = name ?? path
     self.path = name
     if let stream = FileBytes.openStream(path) {
       (names, made) = (nil, nil)
@@ -194,16 +192,9 @@ struct OldFile {
 }
 
 extension FileBytes {
-  /// Writes a file at once or not at all; see ``PartialFile``.
+  /// Writes files, all or none of them; see ``PartialFile``. What went to a device or a pipe stays there.
   ///
   /// - Parameter patience: seconds to wait for somebody to read from a named pipe.
-  package static func write(
-    _ bytes: [UInt8], path: String, patience: Int = writerPatience
-  ) throws(DermaFusionError) {
-    try write([(bytes, path)], patience: patience)
-  }
-
-  /// Writes several files, all or none of them. What went to a device or a pipe stays there.
   package static func write(
     _ files: [(bytes: [UInt8], path: String)], patience: Int = writerPatience
   ) throws(DermaFusionError) {
@@ -277,10 +268,7 @@ package final class ContinuedFile: ByteOutput {
   package let content: [UInt8]
   private let isClosed = Atomic<Bool>(false)
 
-  /// Opens a file, or makes an empty one.
-  ///
-  /// - Parameter limit: bytes that it may hold.
-  /// - Throws: ``DermaFusionError``, also where another process goes on with the same file.
+  /// Opens a file of at most `limit` bytes with which no other process goes on, or makes an empty one.
   package init(path: String, limit: Int) throws(DermaFusionError) {
     self.path = path
     var status = stat()

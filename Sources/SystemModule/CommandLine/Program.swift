@@ -106,8 +106,6 @@ package enum Program {
   }
 
   /// ``function(_:as:)`` of the type that the result is taken for.
-  ///
-  /// - Throws: where the library has no such function.
   package func required<Function>(_ name: String) throws(MissingFunction) -> Function {
     guard let function = function(name, as: Function.self) else { throw MissingFunction() }
     return function

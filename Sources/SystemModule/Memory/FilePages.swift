@@ -155,8 +155,6 @@ import CLibrary
   package var copied: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 
   /// True if a path leads to a folder; nil when it leads to nothing.
-  ///
-  /// - Throws: `DermaFusionError.unreadable` when the system does not say what lies there.
   package static func isFolder(_ path: String) throws(DermaFusionError) -> Bool? {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       var status = stat()
@@ -182,8 +180,9 @@ import CLibrary
           if errno != 0 { throw FileBytes.failure(path: folder) }
           return names.sorted { $0.lexicographicallyPrecedes($1) }
         }
-        unsafe names.append(
-          withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) })
+        let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+        // Not the folder itself and the one above it.
+        if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
       }
     #else
       return []

@@ -80,9 +80,8 @@ package final class ThreadPool: Sendable {
     }
   }
 
-  /// The result of `body` for each element, in their order, with denormals flushed to zero. The threads share the calls.
-  ///
-  /// - Throws: The error of the first element that has one.
+  /// The result of `body` for each element, in their order, with denormals flushed to zero, or the first error. The threads share
+  /// the calls.
   package func map<Element, Value, Failure: Error>(
     _ elements: [Element], _ body: (Element) throws(Failure) -> Value
   ) throws(Failure) -> [Value] {
