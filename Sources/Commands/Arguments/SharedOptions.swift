@@ -1,5 +1,6 @@
 import DermaFusion
 import Figures
+import Files
 import ImageCodecs
 import ImagePipeline
 import SystemModule
@@ -109,7 +110,7 @@ struct ModelLocation: Sendable {
   /// Resolves the value of `--model`: a folder at this path, or a model of this name beside the default one.
   static func folder(named: String, terminal: Terminal) -> String {
     if named.utf8.contains(UInt8(ascii: "/")) || FileBytes.isThere(named) {
-      return Classifier.folder(ofModel: named)
+      return ModelFolder.folder(named)
     }
     guard let base = try? defaultFolder(terminal), names(beside: base).contains(named) else { return named }
     return "\(base)/\(named)"

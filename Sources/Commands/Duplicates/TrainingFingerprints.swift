@@ -150,7 +150,7 @@ struct ModelSight: Sendable {
   init?(ofModel folder: String) throws(DermaFusionError) {
     var sets: [TrainingFingerprints?] = [try TrainingFingerprints(ofModel: folder)]
     if sets[0] == nil {
-      let members = Classifier.filePaths(ofModel: folder).map(FileBytes.folder(of:)).unique
+      let members = ModelFolder.filePaths(in: folder).map(FileBytes.folder(of:)).unique
       sets = try members.filter { $0 != folder }.map { (member) throws(DermaFusionError) in
         try TrainingFingerprints(ofModel: member)
       }

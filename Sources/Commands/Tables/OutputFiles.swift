@@ -1,4 +1,5 @@
 import DermaFusion
+import Files
 import SystemModule
 
 /// The files that a command writes beside its text, checked before any work is done.
@@ -21,7 +22,7 @@ struct OutputFiles: Sendable {
     streamed = Set(outputs.map(\.path).filter(terminal.isStandardOutput))
     // The inputs may be thousands.
     if outputs.isEmpty { return }
-    let modelFiles = Classifier.filePaths(ofModel: model)
+    let modelFiles = ModelFolder.filePaths(in: model)
     var files = modelFiles.map { (name: "a file of the model", path: $0) }
     // Loading does without them, but nobody has another copy.
     files += modelFiles.map(FileBytes.folder(of:)).flatMap { folder in

@@ -57,11 +57,6 @@ package struct ClassificationTiming: Sendable, Equatable {
 extension Classifier {
   /// Does what a request asks of an image. Every call that classifies or explains, of the library, the commands, C and the
   /// page, comes through here.
-  ///
-  /// - Parameter decode: gives the image's pixels.
-  /// - Throws: what `decode` throws, ``DermaFusionError/Code/invalidImage``, ``DermaFusionError/Code/nonFiniteOutput`` and,
-  ///   for maps, ``DermaFusionError/Code/unknownClass``, ``DermaFusionError/Code/unknownLayer``,
-  ///   ``DermaFusionError/Code/ensembleNotExplained`` or ``DermaFusionError/Code/invalidRequest``.
   package func run(
     _ request: ImageRequest, decode: () throws(DermaFusionError) -> DecodedImage
   ) throws(DermaFusionError) -> ImageAnswer {
@@ -101,8 +96,6 @@ extension Classifier {
   }
 
   /// The features of an image: the input of the last layer, which the network need not have.
-  ///
-  /// - Throws: what `decode` throws, ``DermaFusionError/Code/invalidImage`` and ``DermaFusionError/Code/nonFiniteOutput``.
   package func features(
     of decode: () throws(DermaFusionError) -> DecodedImage
   ) throws(DermaFusionError) -> [Float] {
@@ -120,8 +113,6 @@ extension Classifier {
   }
 
   /// The output of the model, or of the ensemble by its vote.
-  ///
-  /// - Throws: ``DermaFusionError/Code/nonFiniteOutput`` for a member of an ensemble.
   package func output(
     of image: PreprocessedImage, metadata: MetadataVector, views: ImageViews
   ) throws(DermaFusionError) -> NetworkOutput {
@@ -156,10 +147,7 @@ extension Classifier {
     return (run.output, maps)
   }
 
-  /// The result that the network's output for an image makes.
-  ///
   /// - Parameter isFromFile: whether some of the metadata is the image file's own.
-  /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func classification(
     _ output: NetworkOutput, of input: PreprocessedImage, metadata: PatientMetadata, isFromFile: Bool = false,
     views: ImageViews = .upright, imageSHA256: String?

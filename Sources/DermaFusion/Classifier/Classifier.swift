@@ -144,21 +144,12 @@ public final class Classifier: Sendable {
   /// Why the instruction set that the environment names is not the one in use; nil when it is, or when none is named.
   package static var unavailableInstructionSet: DermaFusionError? { KernelChoice.unavailable }
 
-  /// The files that loading a folder reads: a model's two or, of an ensemble, its `config.json` and its members' files.
-  /// It turns out when it is loaded whether they are there, and can be used.
-  package static func filePaths(ofModel folder: String) -> [String] { ModelFolder.filePaths(in: folder) }
-
-  /// The folder that a model's path means: of a folder of the Hugging Face Hub's cache its only snapshot, otherwise the path.
-  package static func folder(ofModel path: String) -> String { ModelFolder.folder(path) }
-
   /// Checks that the model has classes: a network that was saved without a last layer gives features only.
   package func requireClasses() throws(DermaFusionError) {
     for model in models { try model.configuration.requireClasses(file: model.file) }
   }
 
   /// The model whose feature maps can be explained.
-  ///
-  /// - Throws: ``DermaFusionError/Code/ensembleNotExplained``
   package func singleModel() throws(DermaFusionError) -> Model {
     guard let ensemble else { return first }
     let members = ensemble.members.map { $0.folder }.joined(separator: ", ")

@@ -64,10 +64,7 @@ extension Classifier {
     ).explanation
   }
 
-  /// The request of the calls that explain.
-  ///
-  /// - Parameter chosen: the classes to explain; none: the likeliest.
-  /// - Throws: ``DermaFusionError/Code/unknownClass`` for a label of another model.
+  /// The request of the calls that explain the chosen classes, or the likeliest if none is chosen.
   package func explaining(
     _ chosen: [LesionLabel], method: ActivationMapMethod, layer: String?, metadata: PatientMetadata
   ) throws(DermaFusionError) -> ImageRequest {
@@ -91,8 +88,6 @@ extension Classifier {
 extension Network {
   /// The feature map that a person names: one of ``featureMapNames``, or `stage0` ... for the end of a stage; nil: the
   /// network's own choice.
-  ///
-  /// - Throws: ``DermaFusionError/Code/unknownLayer``
   package func layerName(_ name: String?) throws(DermaFusionError) -> String {
     guard let name else { return explainedFeatureMap }
     if featureMapNames.contains(name) { return name }

@@ -114,12 +114,8 @@ extension Network {
   /// Measures how far maps can be believed: see ``MapTrust``.
   ///
   /// - Parameters:
-  ///   - maps: Maps of one layer that this network made of `pixels` and `metadata`.
+  ///   - maps: of one layer, which this network made of `pixels` and `metadata`.
   ///   - pixels: `[inputSize, inputSize, 3]`, normalised.
-  ///   - metadata: as it went in.
-  ///   - probabilities: The probability of each class, from what a run gives.
-  ///   - onRun: Is told of each of ``MapTrust/runCount(maps:)`` runs.
-  /// - Returns: For each map, in their order, what was found.
   package func trust(
     in maps: [ActivationMap], pixels: [Float], metadata: MetadataVector,
     onRun: @escaping () -> Void = {}, probabilities: (NetworkOutput) throws(DermaFusionError) -> [Double]

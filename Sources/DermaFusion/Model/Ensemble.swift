@@ -62,8 +62,6 @@ public struct Ensemble: Sendable {
   }
 
   /// Runs the members one after the other, each averaging its own views, and computes the logits of their vote.
-  ///
-  /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func output(
     of image: PreprocessedImage, metadata: MetadataVector, views: ImageViews
   ) throws(DermaFusionError) -> NetworkOutput {
@@ -75,7 +73,6 @@ public struct Ensemble: Sendable {
   /// in the members' order and rounded once.
   ///
   /// - Parameter logits: `[members][classes]`
-  /// - Throws: ``DermaFusionError/Code/nonFiniteOutput`` for the first member whose logits are not finite.
   func vote(_ logits: [[Float]]) throws(DermaFusionError) -> [Float] {
     let total = members.reduce(0) { $0 + $1.weight }
     var terms: [[Double]] = []

@@ -181,15 +181,12 @@ package struct Temperature: Sendable {
   package var isMultiLabel = false
 
   /// - Parameter logits: one for each label.
-  /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func scores(_ logits: [Float]) throws(DermaFusionError) -> ClassScores {
     guard logits.allSatisfy({ $0.isFinite }) else { throw .nonFiniteLogits(logits) }
     return ClassScores(logits, labels: labels)
   }
 
   /// Softmax of the logits at the temperature, or their sigmoids.
-  ///
-  /// - Throws: ``DermaFusionError/Code/nonFiniteOutput``
   package func probabilities(_ logits: [Float]) throws(DermaFusionError) -> ClassScores {
     try probabilities(of: scores(logits))
   }

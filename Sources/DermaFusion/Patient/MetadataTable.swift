@@ -26,9 +26,6 @@ package struct MetadataTable: Sendable {
   private let table: CSVTable
   private let columns: PatientColumns
 
-  /// - Parameters:
-  ///   - path: for the messages.
-  ///   - reading: the rules by which its cells are read.
   /// - Throws: for a table that cannot be read as one. A bad cell is an error of its row's image only.
   package init(
     _ bytes: [UInt8], path: String, reading: PatientReading = PatientReading()
@@ -40,13 +37,9 @@ package struct MetadataTable: Sendable {
   /// The images' names, one for each row.
   package var names: TableNames { columns.names }
 
-  /// The rows of some images.
-  ///
   /// - Parameters:
   ///   - images: all that a person asks for at once: which row is an image's depends on the others.
   ///   - folder: the absolute path of the folder in which relative paths begin; nil if nobody knows where the images lie.
-  ///   - needsLesions: true if ``Rows/lesion(ofImage:)`` is wanted.
-  /// - Throws: if there are images, and no row could be one of theirs; if lesions are wanted, and there is no column `lesion_id`.
   package func rows(
     of images: [ListedImage], in folder: String? = nil, needsLesions: Bool = false
   ) throws(DermaFusionError) -> Rows {
@@ -125,18 +118,13 @@ package struct MetadataTable: Sendable {
       notes = Self.notes(table, columns, images, matches, entries)
     }
 
-    /// The row of an image; `nil` when the table has none, or the image comes without a name.
-    ///
-    /// - Parameter path: one of the images.
-    /// - Throws: for the cell that cannot be understood, and where it cannot be told which row it is.
+    /// The row of one of the images; `nil` when the table has none, or the image comes without a name.
     package func entry(ofImage path: String) throws(DermaFusionError) -> Entry? {
       guard let place = places[path.imageKey] else { return nil }
       return try entries[place]?.get()
     }
 
-    /// The name of an image's lesion; nil where its row names none, or it has no row.
-    ///
-    /// - Parameter path: one of the images.
+    /// The name of the lesion of one of the images; nil where its row names none, or it has no row.
     package func lesion(ofImage path: String) -> String? { places[path.imageKey].flatMap { lesions[$0] } }
 
     private static func notes(
@@ -181,10 +169,9 @@ extension MetadataTable {
   /// Answers a page or another program that has a table of patients for some images.
   ///
   /// - Parameters:
-  ///   - table: the table's bytes.
   ///   - request: a JSON object with the table's `name`, for the messages, the paths of the `images`, if the patients' rows
   ///     count too, `"joinPatient": true`, and, if the messages are not to be English, their `language`.
-  ///   - folder: the absolute path of the folder in which relative paths begin; nil if nobody knows where the images lie.
+  ///   - folder: see ``rows(of:in:needsLesions:)``.
   ///   - languages: of errors and notes in the place of the request's.
   package static func answer(
     _ table: [UInt8], to request: [UInt8], in folder: String? = nil, languages: [Language]? = nil
@@ -217,15 +204,6 @@ extension MetadataTable {
       return try MetadataTable(table, path: name, reading: reading).rows(of: images, in: folder).json(
         in: languages ?? [language])
     }
-  }
-}
-
-extension PatientMetadata {
-  /// With what a row says in the place of the fields that are not known.
-  package func filled(fromRow entry: MetadataTable.Entry?) throws(DermaFusionError) -> PatientMetadata {
-    try PatientMetadata(
-      ageInYears: ageInYears ?? entry?.ageInYears, sex: sex == .unknown ? entry?.sex ?? .unknown : sex,
-      site: site == .unknown ? entry?.site ?? .unknown : site)
   }
 }
 

@@ -183,10 +183,7 @@ package struct PatientColumns: Sendable {
       : "in \(path), \(words.count) sites are no known word and count as missing: \(list)"
   }
 
-  /// The value on which all columns agree that have one.
-  ///
-  /// - Parameter isKnown: false for a value that says nothing.
-  /// - Throws: for a cell that cannot be understood, and for two that differ.
+  /// The value on which all columns agree that have one for which `isKnown` is true.
   private func value<Value: Equatable>(
     _ columns: [CSVTable.Column], of row: CSVTable.Row, expectation: Sentence,
     isKnown: (Value) -> Bool = { _ in true }, convert: (String) -> Value?

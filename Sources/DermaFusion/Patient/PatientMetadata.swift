@@ -75,13 +75,18 @@ extension PatientMetadata {
   /// With what an image file says in the place of the fields that are not known.
   package func filled(from patient: FilePatient?) -> PatientMetadata {
     guard let patient else { return self }
-    let sex = sex == .unknown ? patient.knownSex ?? .unknown : sex
-    let site = site == .unknown ? patient.site ?? .unknown : site
-    do throws(DermaFusionError) {
-      return try PatientMetadata(ageInYears: ageInYears ?? patient.ageInYears, sex: sex, site: site)
-    } catch {
-      return self
-    }
+    return (try? filled(patient.ageInYears, patient.knownSex, patient.site)) ?? self
+  }
+
+  /// With what a row says in the place of the fields that are not known.
+  package func filled(fromRow entry: MetadataTable.Entry?) throws(DermaFusionError) -> PatientMetadata {
+    try filled(entry?.ageInYears, entry?.sex, entry?.site)
+  }
+
+  private func filled(_ age: Double?, _ sex: Sex?, _ site: BodySite?) throws(DermaFusionError) -> Self {
+    try PatientMetadata(
+      ageInYears: ageInYears ?? age, sex: self.sex == .unknown ? sex ?? .unknown : self.sex,
+      site: self.site == .unknown ? site ?? .unknown : self.site)
   }
 }
 

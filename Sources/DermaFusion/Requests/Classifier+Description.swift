@@ -10,8 +10,6 @@ extension Classifier {
     case info(folder: String, decoders: [String])
   }
 
-  /// The classifier's description.
-  ///
   /// - Parameters:
   ///   - formats: image formats that can be read; empty where the asker reads no files.
   ///   - endings: of the names of their files.

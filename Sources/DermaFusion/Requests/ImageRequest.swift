@@ -60,8 +60,6 @@ package struct ImageRequest: Sendable {
   }
 
   /// Chooses ``classes`` by an image's probabilities.
-  ///
-  /// - Throws: ``DermaFusionError/Code/unknownClass``, ``DermaFusionError/Code/invalidRequest`` for maps of several views.
   func selection(among labels: Labels) throws(DermaFusionError) -> (ClassScores) -> [LesionLabel] {
     guard views == .upright else {
       throw DermaFusionError(
@@ -85,10 +83,7 @@ package struct ImageRequest: Sendable {
 
   // MARK: Values by their names
 
-  /// Reads a sex as tables do: `m`, `f` and `w` too.
-  ///
-  /// - Parameter key: what the asker calls the value, for the error.
-  /// - Throws: ``DermaFusionError/Code/invalidMetadata``
+  /// Reads a sex as tables do: `m`, `f` and `w` too. An error calls it by the key.
   package static func sex(named name: String, key: String = "sex") throws(DermaFusionError) -> Sex {
     try known(Sex(word: name), name, key, among: Sex.allCases.map { $0.rawValue }, .invalidMetadata)
   }
@@ -128,7 +123,6 @@ package struct ImageRequest: Sendable {
 
 extension ImageRequest {
   /// - Parameter text: a JSON object in UTF-8, of which every key may be left out; no bytes at all ask for nothing special.
-  /// - Throws: ``DermaFusionError/Code/invalidRequest``, ``DermaFusionError/Code/invalidMetadata``
   package init(json text: [UInt8]) throws(DermaFusionError) {
     self.init()
     if text.isEmpty { return }

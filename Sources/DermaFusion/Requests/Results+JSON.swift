@@ -101,10 +101,6 @@ extension PatientMetadata {
 
 extension Explanation {
   /// An object for each map.
-  ///
-  /// - Parameters:
-  ///   - trusts: what the checks found, one for each map; or none.
-  ///   - includesSignedMap: whether the maps' values before cut and scaling are told.
   package func mapsJSON(
     trusts: [MapTrust], includesSignedMap: Bool, language: Language = .english
   ) -> JSONValue {

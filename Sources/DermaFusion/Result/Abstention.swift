@@ -37,11 +37,7 @@ public struct Abstention: Sendable, Equatable {
     let dermoscopyScore: Double?
   }
 
-  /// - Parameters:
-  ///   - image: what the network looked at.
-  ///   - judges: see ``reasons(for:judges:)``.
-  ///   - conformal: `nil` for a model whose probabilities were not fitted for sets.
-  ///   - probabilities: of the result.
+  /// - Parameter conformal: `nil` for a model whose probabilities were not fitted for sets.
   init(
     of image: PreprocessedImage, judges: [Judge], conformal: ModelConfiguration.Abstention.Conformal?,
     probabilities: ClassScores

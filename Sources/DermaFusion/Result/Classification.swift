@@ -228,10 +228,6 @@ public struct ModelIdentity: Sendable, Equatable {
   /// each member in order.
   public let sha256: String
 
-  /// - Parameters:
-  ///   - name: as the model's configuration names it.
-  ///   - version: the model's own version.
-  ///   - sha256: see ``sha256``.
   package init(name: String, version: String, sha256: String) {
     self.name = name
     self.version = version

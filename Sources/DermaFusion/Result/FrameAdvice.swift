@@ -58,7 +58,6 @@ extension Classifier {
   /// Judges a frame of a camera by the rules that a result abstains by, and by the place of the lesion.
   ///
   /// - Parameter wasUnfamiliar: the network's judgement of an earlier frame, which costs no run of the network; nil: of this one.
-  /// - Throws: ``DermaFusionError/Code/invalidImage``; of an ensemble ``DermaFusionError/Code/nonFiniteOutput``.
   package func judge(
     frame: PixelImage, wasUnfamiliar: Bool?
   ) throws(DermaFusionError) -> FrameJudgement {
