@@ -98,9 +98,6 @@ public final class DecodingLimits: Sendable {
   }
 
   /// Waits until so many bytes are free of other images. They are free again when the reservation goes.
-  ///
-  /// - Throws: ``DermaFusionError/tooMuchMemory(_:byteCount:limit:)`` where they would never be,
-  ///   ``DermaFusionError/outOfMemory(_:)`` where the system does not give them.
   func reserve(_ byteCount: Int, for format: ImageFormat) throws(DermaFusionError) -> DecodingReservation {
     guard byteCount <= memory else {
       throw .tooMuchMemory(format, byteCount: byteCount, limit: memory)
@@ -142,7 +139,6 @@ struct DecodingDeadline: Sendable {
     end = MonotonicClock.milliseconds + seconds * 1000
   }
 
-  /// - Throws: ``DermaFusionError/tooSlow(_:seconds:)`` where it is past.
   func check(_ format: ImageFormat) throws(DermaFusionError) {
     if MonotonicClock.milliseconds > end { throw .tooSlow(format, seconds: seconds) }
   }

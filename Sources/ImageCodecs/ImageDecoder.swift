@@ -16,10 +16,7 @@ package enum ImageDecoder {
     try decode(bytes, part: .whole, limits: limits).pixels
   }
 
-  /// - Parameters:
-  ///   - bytes: The whole file, of any ``ImageFormat``.
-  ///   - frame: the frame of a DICOM, from 1; nil: its only one.
-  /// - Throws: ``DermaFusionError`` naming the broken rule.
+  /// - Parameter frame: the frame of a DICOM, from 1; nil: its only one.
   package static func decode(
     _ bytes: [UInt8], frame: Int? = nil, part: ImagePart, limits: DecodingLimits = .standard
   ) throws(DermaFusionError) -> DecodedImage {

@@ -165,10 +165,6 @@ enum ImageResizer {
 
 extension PixelImage {
   /// The image at another size, by Pillow's `resize(size, BILINEAR)`: antialiased when shrinking.
-  ///
-  /// - Parameters:
-  ///   - width: At least 1.
-  ///   - height: At least 1.
   package func resized(width: Int, height: Int) -> PixelImage {
     ImageResizer.resize(
       self, region: ImageResizer.Region(left: 0, top: 0, width: self.width, height: self.height),

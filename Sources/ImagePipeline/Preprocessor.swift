@@ -16,9 +16,7 @@ package struct Preprocessor: Sendable {
     self.configuration = configuration
   }
 
-  /// Checks that an image is large enough to be classified.
-  ///
-  /// - Throws: ``DermaFusionError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
+  /// Checks that no side is under ``minimumSide``.
   package static func requireSize(width: Int, height: Int) throws(DermaFusionError) {
     guard min(width, height) >= minimumSide else {
       throw .tooSmall(width: width, height: height, minimumSide: minimumSide)
@@ -26,15 +24,11 @@ package struct Preprocessor: Sendable {
   }
 
   /// Runs every stage on an image.
-  ///
-  /// - Throws: ``DermaFusionError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
   package func callAsFunction(_ image: PixelImage) throws(DermaFusionError) -> PreprocessedImage {
     try self(DecodedImage(image))
   }
 
   /// Runs every stage that the decoder has not run on an image.
-  ///
-  /// - Throws: ``DermaFusionError/tooSmall(width:height:minimumSide:)`` when a side is under ``minimumSide``.
   package func callAsFunction(_ image: DecodedImage) throws(DermaFusionError) -> PreprocessedImage {
     try Self.requireSize(width: image.width, height: image.height)
     let (kept, size) = (image.pixels, configuration.size)

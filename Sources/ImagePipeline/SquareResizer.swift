@@ -27,10 +27,6 @@
   /// `[S, 3]` each, and how many inputs are still to come.
   private var sums: [Int: (values: [Int32], missing: Int)] = [:]
 
-  /// - Parameters:
-  ///   - storedWidth: pixels of a stored row.
-  ///   - storedHeight: the number of stored rows.
-  ///   - size: the side of the result.
   package init(storedWidth: Int, storedHeight: Int, orientation: Orientation, size: Int) {
     self.orientation = orientation
     self.storedWidth = storedWidth

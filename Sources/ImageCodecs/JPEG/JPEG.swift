@@ -160,8 +160,6 @@ enum JPEGDecoder {
 /// Writes JPEG files through libjpeg, for pictures that are only looked at.
 package enum JPEGEncoder {
   /// - Parameter quality: from 1 to 100. Every pixel keeps its colour: the lines of a heatmap are coloured.
-  /// - Returns: a whole file.
-  /// - Throws: ``DermaFusionError/encodingFailed(reason:)`` when memory runs out, and for a side of more than 65,500 pixels.
   package static func encode(_ image: PixelImage, quality: Int) throws(DermaFusionError) -> [UInt8] {
     precondition((1...100).contains(quality), "a quality of \(quality)")
     var bytes: UnsafeMutablePointer<UInt8>?

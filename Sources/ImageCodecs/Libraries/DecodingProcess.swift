@@ -112,7 +112,6 @@ extension DecodingProcess {
   /// Decodes the file on standard input and writes its pixels to standard output.
   ///
   /// - Parameter words: the command line without the program's own name.
-  /// - Returns: the exit status.
   package static func answer(_ words: [[UInt8]]) -> Int32 {
     let texts = words.dropFirst().map { String(decoding: $0, as: UTF8.self) }
     guard texts.count == 4, let count = Int(texts[0]), let pixels = Int(texts[1]),

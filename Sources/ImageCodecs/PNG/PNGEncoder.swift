@@ -6,12 +6,8 @@ import SystemModule
 package enum PNGEncoder {
   /// Encodes an image as 8-bit RGB without interlacing. The same image and text give the same bytes.
   ///
-  /// - Parameters:
-  ///   - image: The pixels, which are stored without loss.
-  ///   - text: `tEXt` chunks, written before the pixels: a keyword of 1...79 characters and its text, both ASCII, so that
-  ///     every reader shows them alike.
-  /// - Returns: A whole file.
-  /// - Throws: ``DermaFusionError/encodingFailed(reason:)`` when memory runs out or the image is larger than PNG allows.
+  /// - Parameter text: `tEXt` chunks, written before the pixels: a keyword of 1...79 characters and its text, both ASCII, so
+  ///   that every reader shows them alike.
   package static func encode(
     _ image: PixelImage, text: [(keyword: String, text: String)] = []
   ) throws(DermaFusionError) -> [UInt8] {

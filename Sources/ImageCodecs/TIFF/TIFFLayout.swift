@@ -204,13 +204,7 @@ struct TIFFSamples {
     (width * (layout.isPlanar ? 1 : layout.samples) * layout.bits + 7) / 8
   }
 
-  /// Takes a row of a strip or tile.
-  ///
-  /// - Parameters:
-  ///   - row: at least ``rowBytes(width:)`` bytes.
-  ///   - width: how many of its pixels count.
-  ///   - plane: the sample that it holds where samples lie in planes.
-  ///   - isBigEndian: of 16-bit samples.
+  /// Takes a row of a strip or tile, of which `width` pixels count; where samples lie in planes, those of one plane.
   mutating func add(
     _ row: UnsafeRawBufferPointer, x: Int, y: Int, width: Int, plane: Int, isBigEndian: Bool,
     isReversed: Bool
