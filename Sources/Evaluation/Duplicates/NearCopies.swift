@@ -14,21 +14,24 @@ package struct ComparedPicture: Sendable {
     self.content = content
   }
 
-  /// The correlation of the contrasts of a part of this picture with those of another one: 1 for a perfect copy.
-  func correlation(with other: ComparedPicture, _ match: FingerprintIndex.Match) -> Double {
+  /// The correlations of the contrasts of parts of this picture with those of others: 1 for a perfect copy.
+  func correlations(_ matches: [FingerprintIndex.Match], among pictures: [ComparedPicture]) -> [Double] {
+    if matches.isEmpty { return [] }
     let grid = Fingerprint.grid
-    let own = ThumbnailSums(thumbnail).contrasts(
-      grid: grid, in: match.frame, besides: ThumbnailSums.surround(of: thumbnail))
-    let others = ThumbnailSums(other.thumbnail).contrasts(grid: grid, in: .whole)
-    let (ownLimit, othersLimit) = (3 * own.usual, 3 * others.usual)
-    var (all, limited) = (Correlation(), Correlation())
-    for (place, source) in Turn.places(grid: grid)[match.turn].enumerated() where own.isInside[place] {
-      let (first, second) = (own.values[place], others.values[source])
-      all.add(first, second)
-      limited.add(
-        min(max(first, -ownLimit), ownLimit), min(max(second, -othersLimit), othersLimit))
+    let (sums, surround) = (ThumbnailSums(thumbnail), ThumbnailSums.surround(of: thumbnail))
+    return matches.map { match in
+      let own = sums.contrasts(grid: grid, in: match.frame, besides: surround)
+      let others = ThumbnailSums(pictures[match.place].thumbnail).contrasts(grid: grid, in: .whole)
+      let (ownLimit, othersLimit) = (3 * own.usual, 3 * others.usual)
+      var (all, limited) = (Correlation(), Correlation())
+      for (place, source) in Turn.places(grid: grid)[match.turn].enumerated() where own.isInside[place] {
+        let (first, second) = (own.values[place], others.values[source])
+        all.add(first, second)
+        limited.add(
+          min(max(first, -ownLimit), ownLimit), min(max(second, -othersLimit), othersLimit))
+      }
+      return min(all.value, limited.value + Double(Contrasts.tolerance))
     }
-    return min(all.value, limited.value + Double(Contrasts.tolerance))
   }
 }
 
@@ -86,10 +89,9 @@ package enum NearCopies {
       place -> (place: Int, found: [(Int, Double)]) in
       let (picture, index) = (pictures[place], place < count ? all : firsts)
       guard picture.fingerprint != nil else { return (place, []) }
-      let found = index.matches(of: picture, besides: place, [.contained]).map { match in
-        (match.place, min(match.agreement, picture.correlation(with: pictures[match.place], match)))
-      }
-      return (place, found)
+      let matches = index.matches(of: picture, besides: place, [.contained])
+      let correlations = picture.correlations(matches, among: pictures)
+      return (place, zip(matches, correlations).map { ($0.place, min($0.agreement, $1)) })
     } consume: { (place, found) in
       for (other, score) in found where score >= leastScore { add(place, other, score) }
       progress()
