@@ -76,7 +76,6 @@ extension Framing {
 
 /// A way from one image's pixels to a square: a part of the image is resized, and a part of that is kept.
 struct Frame: Equatable {
-  /// The region that is resized.
   var region: ImageResizer.Region
   /// The size that the region is resized to, in pixels.
   var (width, height): (Int, Int)

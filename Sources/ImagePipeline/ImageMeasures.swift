@@ -13,7 +13,6 @@ package struct ImageMeasures: Sendable, Equatable {
   package let structure: Double
   /// The share of pixels that are greener than red, 0...1; skin through a dermatoscope hardly ever is.
   package let green: Double
-  /// The measures of colour: whether there is any, and that of skin.
   package let color: ColorMeasures
 
   /// The addition of rounding to whole levels to the square of a second difference of luma, on average: 6 x 1/12 of the
@@ -38,7 +37,6 @@ package struct ImageMeasures: Sendable, Equatable {
     color = ColorMeasures(pixels, blockSums: sums)
   }
 
-  /// The share of luma's variance that the blocks' means explain.
   private static func structure(_ sums: [SIMD3<Int>], variance: Double) -> Double {
     let means = sums.map { mean(77 * $0[0] + 150 * $0[1] + 29 * $0[2]) }
     let centre = means.reduce(0, +) / Double(means.count)
@@ -187,7 +185,6 @@ struct PixelSums {
   let luma: [Int32]
   /// The sums of luma and of its squares: at most 2048 x 2048 pixels, whose sums are past the 32 bits of WebAssembly's Int.
   private(set) var (total, sumOfSquares): (Int64, Int64) = (0, 0)
-  /// The number of pixels that count as green.
   private(set) var greenCount = 0
   /// Pixels, red - green and green - blue, by 256 levels of luma.
   private(set) var levels = [SIMD4<Int32>](repeating: SIMD4(), count: 256)
@@ -243,7 +240,6 @@ struct PixelSums {
 enum BlockSums {
   /// Pixels of a side of a block.
   private static let side = 20
-  /// Pixels of a block.
   static let pixelCount = side * side
 
   /// The sums of red, green and blue of every whole block, row-major.

@@ -1,7 +1,6 @@
 /// Pillow 13's `resize` of 8-bit RGB, to the bit: antialiased when shrinking, one pass per direction, 22-bit fixed-point
 /// weights, and 8 bits between the passes.
 enum ImageResizer {
-  /// A rectangle of whole pixels inside an image.
   struct Region: Equatable {
     var left: Int
     var top: Int
@@ -36,32 +35,24 @@ enum ImageResizer {
     _ image: PixelImage, region: Region, width: Int, height: Int, interpolation: Interpolation = .bilinear
   ) -> PixelImage {
     let window = Region(left: 0, top: 0, width: width, height: height)
-    return unsafe PixelImage(width: width, height: height) { result in
-      unsafe resize(image, region, width, height, window, interpolation, result)
-    }
+    return resize(image, region, width, height, window, interpolation)
   }
 
   /// Resizes an image and cuts it as a frame says; what the image does not cover has the colour `fill`.
   static func resize(
     _ image: PixelImage, _ frame: Frame, interpolation: Interpolation, fill: [UInt8]
   ) -> PixelImage {
-    let (window, size) = (frame.window, frame.size)
-    if window.width == size, window.height == size {
-      return unsafe PixelImage(width: size, height: size) { result in
-        unsafe resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
-      }
-    }
-    let kept = unsafe PixelImage(width: window.width, height: window.height) { result in
-      unsafe resize(image, frame.region, frame.width, frame.height, window, interpolation, result)
-    }
-    let (left, top) = ((size - window.width) / 2, (size - window.height) / 2)
+    let size = frame.size
+    let kept = resize(image, frame.region, frame.width, frame.height, frame.window, interpolation)
+    if kept.width == size, kept.height == size { return kept }
+    let (left, top) = ((size - kept.width) / 2, (size - kept.height) / 2)
     return unsafe PixelImage(width: size, height: size) { result in
       for index in 0..<size * size * 3 { unsafe result[index] = fill[index % 3] }
       unsafe kept.pixels.withUnsafeBufferPointer { pixels in
         guard let base = pixels.baseAddress else { return }
-        for y in 0..<window.height {
+        for y in 0..<kept.height {
           unsafe (result + ((top + y) * size + left) * 3).update(
-            from: base + y * window.width * 3, count: window.width * 3)
+            from: base + y * kept.width * 3, count: kept.width * 3)
         }
       }
     }
@@ -69,8 +60,8 @@ enum ImageResizer {
 
   private static func resize(
     _ image: PixelImage, _ region: Region, _ width: Int, _ height: Int, _ window: Region,
-    _ interpolation: Interpolation, _ result: UnsafeMutablePointer<UInt8>
-  ) {
+    _ interpolation: Interpolation
+  ) -> PixelImage {
     precondition(
       region.left >= 0 && region.top >= 0 && region.width > 0 && region.height > 0
         && region.left + region.width <= image.width && region.top + region.height <= image.height,
@@ -82,20 +73,22 @@ enum ImageResizer {
     let down = Axis(
       inputCount: region.height, outputCount: height, kept: window.top..<window.top + window.height,
       interpolation: interpolation)
-    unsafe image.pixels.withUnsafeBufferPointer { pixels in
+    return unsafe image.pixels.withUnsafeBufferPointer { pixels in
       guard let base = pixels.baseAddress else { preconditionFailure("an image without pixels") }
       let source = unsafe Rows(
         start: base + (region.top * image.width + region.left) * 3, stride: image.width * 3)
-      // Pillow turns the passes round where the height shrinks much more than the width, which changes the rounding.
-      if height < region.height, region.height - height > 2 * (region.width - width) {
-        let middle = UnsafeMutablePointer<UInt8>.allocate(capacity: region.width * window.height * 3)
-        defer { unsafe middle.deallocate() }
-        unsafe resizeInOrder(source, across: .unchanged(region.width), down: down, middle)
-        unsafe resizeInOrder(
-          Rows(start: middle, stride: region.width * 3), across: across, down: .unchanged(window.height),
-          result)
-      } else {
-        unsafe resizeInOrder(source, across: across, down: down, result)
+      return unsafe PixelImage(width: window.width, height: window.height) { result in
+        // Pillow turns the passes round where the height shrinks much more than the width, which changes the rounding.
+        if height < region.height, region.height - height > 2 * (region.width - width) {
+          let middle = UnsafeMutablePointer<UInt8>.allocate(capacity: region.width * window.height * 3)
+          defer { unsafe middle.deallocate() }
+          unsafe resizeInOrder(source, across: .unchanged(region.width), down: down, middle)
+          unsafe resizeInOrder(
+            Rows(start: middle, stride: region.width * 3), across: across, down: .unchanged(window.height),
+            result)
+        } else {
+          unsafe resizeInOrder(source, across: across, down: down, result)
+        }
       }
     }
   }

@@ -32,31 +32,9 @@ package enum Orientation: Int, Sendable {
   /// Turns the stored pixels upright. No pixel is resampled.
   package func applied(to image: PixelImage) -> PixelImage {
     guard self != .upright else { return image }
-    let (width, height) = (image.width, image.height)
-    let (first, rowStep, columnStep) = steps(width: width, height: height)
-    return Self.rearranged(
-      image, width: transposes ? height : width, height: transposes ? width : height, first: first,
-      rowStep: rowStep, columnStep: columnStep)
-  }
-
-  /// The place in the stored image from which each place of the upright one comes, row by row, of squares.
-  package func places(side: Int) -> [Int] {
-    let (first, rowStep, columnStep) = steps(width: side, height: side)
-    return (0..<side * side).map { first + $0 / side * rowStep + $0 % side * columnStep }
-  }
-
-  /// The place of the upright image's first pixel in the stored one, and how far a step in the upright image leads there.
-  private func steps(width: Int, height: Int) -> (first: Int, row: Int, column: Int) {
-    let first = (mirrorsRows ? height - 1 : 0) * width + (mirrorsColumns ? width - 1 : 0)
-    let (column, row) = (mirrorsColumns ? -1 : 1, mirrorsRows ? -width : width)
-    return transposes ? (first, column, row) : (first, row, column)
-  }
-
-  /// An image whose pixel at (x, y) is that at the place `first + y * rowStep + x * columnStep` of another.
-  private static func rearranged(
-    _ image: PixelImage, width: Int, height: Int, first: Int, rowStep: Int, columnStep: Int
-  ) -> PixelImage {
-    unsafe image.pixels.withUnsafeBufferPointer { old in
+    let (width, height) = transposes ? (image.height, image.width) : (image.width, image.height)
+    let (first, rowStep, columnStep) = steps(width: image.width, height: image.height)
+    return unsafe image.pixels.withUnsafeBufferPointer { old in
       unsafe PixelImage(width: width, height: height) { new in
         var target = unsafe new
         for y in 0..<height {
@@ -71,5 +49,18 @@ package enum Orientation: Int, Sendable {
         }
       }
     }
+  }
+
+  /// The place in the stored image from which each place of the upright one comes, row by row, of squares.
+  package func places(side: Int) -> [Int] {
+    let (first, rowStep, columnStep) = steps(width: side, height: side)
+    return (0..<side * side).map { first + $0 / side * rowStep + $0 % side * columnStep }
+  }
+
+  /// The place of the upright image's first pixel in the stored one, and how far a step in the upright image leads there.
+  private func steps(width: Int, height: Int) -> (first: Int, row: Int, column: Int) {
+    let first = (mirrorsRows ? height - 1 : 0) * width + (mirrorsColumns ? width - 1 : 0)
+    let (column, row) = (mirrorsColumns ? -1 : 1, mirrorsRows ? -width : width)
+    return transposes ? (first, column, row) : (first, row, column)
   }
 }

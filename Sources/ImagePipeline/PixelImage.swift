@@ -50,9 +50,7 @@ extension PixelImage {
     if let failure { throw failure }
     self.init(width: width, height: height, pixels: pixels)
   }
-}
 
-extension PixelImage {
   /// The order of a pixel's bytes in memory, one byte for each channel.
   public enum Layout: Sendable, CaseIterable {
     /// Red, green, blue.
@@ -62,7 +60,6 @@ extension PixelImage {
     /// Blue, green, red and a byte that is not looked at, as cameras on Apple's systems give it.
     case bgra
 
-    /// The places of red, green and blue.
     fileprivate var places: (red: Int, green: Int, blue: Int) {
       switch self {
       case .rgb, .rgba: (0, 1, 2)
@@ -112,7 +109,6 @@ extension PixelImage {
   }
 }
 
-/// The greatest size of an image.
 package enum PixelLimit {
   /// The most pixels that are decoded: twice 89,478,485, where Pillow refuses too.
   package static let count = 178_956_970
@@ -137,7 +133,6 @@ extension DermaFusionError {
     invalidImage("the image is too large: \(width)x\(height) is more than \(limit) pixels")
   }
 
-  /// A side is too short to be classified.
   package static func tooSmall(width: Int, height: Int, minimumSide: Int) -> DermaFusionError {
     invalidImage("the image is too small: \(width)x\(height) is under \(minimumSide)x\(minimumSide)")
   }

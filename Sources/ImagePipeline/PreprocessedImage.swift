@@ -36,7 +36,6 @@ package struct DecodedImage: Sendable {
   /// True if every pixel was kept.
   package var isWhole: Bool { pixels.width == width && pixels.height == height }
 
-  /// The whole of an image.
   package init(
     _ image: PixelImage, damage: ImageDamage? = nil, reservation: (AnyObject & Sendable)? = nil
   ) {
@@ -94,7 +93,6 @@ package struct FilePatient: Sendable, Equatable {
 /// An image after preprocessing, with every stage to look at. The resized image is stored. Each other stage is computed when
 /// somebody reads it.
 package struct PreprocessedImage: Sendable {
-  /// The image as it was given.
   private let source: DecodedImage
 
   /// The image as it was given, upright: `[height, width, 3]`.
@@ -109,7 +107,6 @@ package struct PreprocessedImage: Sendable {
   /// The fault of the file; nil where none was found.
   package var damage: ImageDamage? { source.damage }
 
-  /// The file's words on the patient; nil where it says nothing.
   package var patient: FilePatient? { source.patient }
 
   /// Details of some of ``warnings``, of this file.
@@ -184,17 +181,8 @@ package struct PreprocessedImage: Sendable {
   /// After colour constancy: `[size, size, 3]`. Where the configuration keeps fractions, they are rounded here, though
   /// not in the normalised values.
   package var constancy: PixelImage {
-    unsafe resized.pixels.withUnsafeBufferPointer { source in
-      unsafe correctedBytes.withUnsafeBufferPointer { corrected in
-        unsafe PixelImage(width: resized.width, height: resized.height) { pixels in
-          for start in stride(from: 0, to: source.count, by: 3) {
-            for channel in 0..<3 {
-              unsafe pixels[start + channel] = unsafe corrected[channel * 256 + Int(source[start + channel])]
-            }
-          }
-        }
-      }
-    }
+    let pixels = resized.pixels.enumerated().map { correctedBytes[$0 % 3 * 256 + Int($1)] }
+    return PixelImage(width: resized.width, height: resized.height, pixels: pixels)
   }
 
   /// The same input turned or mirrored: ``resized`` and what follows from it, each value in another place and otherwise
@@ -210,25 +198,14 @@ package struct PreprocessedImage: Sendable {
 
   /// The network's input, `(v / 255 - mean) / standardDeviation`, channels first: float32 `[3, size, size]`.
   package func normalizedCHW() -> [Float] {
-    let area = resized.width * resized.height
-    return unsafe [Float](unsafeUninitializedCapacity: normalizedCount) { result, count in
-      unsafe resized.pixels.withUnsafeBufferPointer { source in
-        unsafe normalizedValues.withUnsafeBufferPointer { values in
-          for index in 0..<area {
-            for channel in 0..<3 {
-              unsafe result[channel * area + index] = unsafe values[
-                channel * 256 + Int(source[index * 3 + channel])]
-            }
-          }
-        }
+    (0..<3).flatMap { channel in
+      stride(from: channel, to: normalizedCount, by: 3).map {
+        normalizedValues[channel * 256 + Int(resized.pixels[$0])]
       }
-      count = normalizedCount
     }
   }
 
   /// Writes the network's input, `(v / 255 - mean) / standardDeviation`, channels last: float32 `[size, size, 3]`.
-  ///
-  /// - Parameter destination: Room for ``normalizedCount`` values, which are overwritten.
   package func writeNormalizedNHWC(to destination: UnsafeMutablePointer<Float>) {
     unsafe resized.pixels.withUnsafeBufferPointer { source in
       unsafe normalizedValues.withUnsafeBufferPointer { values in
@@ -242,7 +219,6 @@ package struct PreprocessedImage: Sendable {
   }
 }
 
-/// The array of one stage of the preprocessing, with its shape.
 package enum StageValues: Sendable, Equatable {
   /// `[height, width, 3]`
   case bytes([UInt8], shape: [Int])

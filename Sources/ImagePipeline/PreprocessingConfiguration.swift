@@ -26,7 +26,6 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
   /// The side of the network's square input, in pixels.
   package var size: Int
 
-  /// The method that takes the colour of the light out of the resized image.
   package var colorConstancy: ColorConstancy
 
   /// Subtracted from red, green and blue (0...1): 3 values.
@@ -35,10 +34,8 @@ package struct PreprocessingConfiguration: Sendable, Equatable {
   /// Divides red, green and blue after that: 3 positive values.
   package var standardDeviation: [Double]
 
-  /// The rule that makes a square of the image.
   package var framing: Framing
 
-  /// The weights of pixels when the image is resized.
   package var interpolation: Interpolation
 
   /// Takes the constants as they are; a size below 1, or other than 3 means and deviations, is a programming error.

@@ -8,10 +8,8 @@ package struct Preprocessor: Sendable {
   /// Below this side, in pixels, the result carries ``ClassificationWarning/smallImage``.
   package static let smallImageSide = 100
 
-  /// The constants that this preprocessor applies.
   package let configuration: PreprocessingConfiguration
 
-  /// Makes a preprocessor for one model's constants.
   package init(_ configuration: PreprocessingConfiguration) {
     self.configuration = configuration
   }
@@ -23,7 +21,6 @@ package struct Preprocessor: Sendable {
     }
   }
 
-  /// Runs every stage on an image.
   package func callAsFunction(_ image: PixelImage) throws(DermaFusionError) -> PreprocessedImage {
     try self(DecodedImage(image))
   }

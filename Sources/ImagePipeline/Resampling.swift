@@ -8,7 +8,6 @@ import Builtin
   /// The fraction bits of a weight: 1.0 is `1 << 22`.
   static let precisionBits: Int32 = 22
 
-  /// The number of outputs.
   let outputCount: Int
 
   /// Weights that are stored for one output, from its first input on.
@@ -26,7 +25,6 @@ import Builtin
   /// The same as words that ``PairedFactors`` or ``PlainFactors`` multiply.
   let words: UnsafeMutablePointer<Int32>
 
-  /// True if the words are pairs.
   let arePaired: Bool
 
   /// - Parameter kept: the outputs that are computed; nil: all.
@@ -90,7 +88,6 @@ import Builtin
   /// A vector of the last pixel reads one word more.
   private var stride: Int { count + 1 }
 
-  /// - Parameter count: bytes of a row, three a pixel.
   init(count: Int) {
     self.count = count
     unsafe words = .allocate(capacity: 4 * (count + 1))
@@ -236,7 +233,6 @@ private protocol ResamplingFactors {
   static func word(ofByte byte: UInt8) -> Int32
   /// The words of 16 bytes, in their order.
   static func widened(_ bytes: SIMD16<UInt8>) -> Quad
-  /// The products of bytes and weights.
   static func products(_ bytes: Lanes, _ weights: Lanes) -> Lanes
 }
 

@@ -41,14 +41,10 @@ enum ShadesOfGray {
   /// Every level as it is: `[3][256]`.
   static let identityLevels = [[Double]](repeating: (0..<256).map(Double.init), count: 3)
 
-  fileprivate static func isSolid(_ counts: [Int]) -> Bool { span(of: counts) < 2 }
-
-  private static func span(of counts: [Int]) -> Int {
-    guard let lowest = counts.firstIndex(where: { $0 > 0 }), let highest = counts.lastIndex(where: { $0 > 0 })
-    else {
-      return 0
-    }
-    return highest - lowest
+  /// True if the levels that occur span less than two.
+  fileprivate static func isSolid(_ counts: [Int]) -> Bool {
+    let levels = counts.indices.filter { counts[$0] > 0 }
+    return levels[levels.count - 1] - levels[0] < 2
   }
 
   fileprivate static func histograms(of image: PixelImage) -> [[Int]] {

@@ -21,7 +21,6 @@
   private var rowPlaces: [Int] = []
   /// The four rows resampled, a byte behind each.
   private let resampled: UnsafeMutablePointer<UInt8>
-  /// A row, mirrored.
   private let mirrored: UnsafeMutablePointer<UInt8>
   /// For images whose rows and columns change places: the sums of the output columns that have not had all of their inputs,
   /// `[S, 3]` each, and how many inputs are still to come.
