@@ -59,9 +59,7 @@ extension Explanation {
 
 /// The scale that the maps of a contact sheet share.
 private struct SharedScale {
-  /// The greatest support that each map shows.
   private let peaks: [Float]
-  /// The greatest support that any map shows.
   let greatest: Float
 
   init(_ maps: [ActivationMap]) {
@@ -152,9 +150,7 @@ extension Explanation {
     return parts.joined(separator: " \u{00B7} ")
   }
 
-  /// The words of a file with the figure: the title, what is shown and how, the disclaimer and the program.
-  ///
-  /// - Returns: keywords and texts of ASCII, therefore in English.
+  /// The words of a file with the figure, in ASCII and therefore in English: the title, what is shown and how, the disclaimer.
   package func captions(
     _ style: FigureStyle, trusts: [MapTrust], imageName: String? = nil
   ) -> [(keyword: String, text: String)] {

@@ -15,11 +15,9 @@ struct FigureLayout {
   private let panels: [Panel]
   private let columns: Int
   private let isSheet: Bool
-  /// The photograph as its panels show it.
   private let photograph: PixelImage
   /// Pixels for each of a figure whose photograph is 450 pixels wide, so that text grows with the photograph.
   private let unit: Float
-  /// Sizes of type, by their part.
   private let sizes: TextSizes
 
   /// Side of the largest photograph that a contact sheet shows at its own resolution.
@@ -63,8 +61,6 @@ struct FigureLayout {
   private var gap: Int { pixels(isSheet ? 18 : 10) }
   private var rowCount: Int { (panels.count + columns - 1) / columns }
   private var gridWidth: Int { columns * side + (columns - 1) * gap }
-
-  var image: PixelImage { canvas.image }
 
   var canvas: Canvas {
     let bar = ColorBar(
@@ -125,7 +121,7 @@ struct FigureLayout {
 }
 
 extension MapFigure {
-  package var image: PixelImage { FigureLayout(self).image }
+  package var image: PixelImage { FigureLayout(self).canvas.image }
 }
 
 extension PixelImage {

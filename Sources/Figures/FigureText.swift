@@ -7,7 +7,6 @@ package struct FigureParagraph {
   /// A text of characters that the typeface has.
   let text: String
   let role: Role
-  /// Before its first line.
   let sign: RiskSign?
 
   package init(_ text: String, _ role: Role = .body, sign: RiskSign? = nil) {
@@ -19,33 +18,23 @@ package struct FigureParagraph {
 
 /// Sizes of type in pixels an em, by the part that a text plays.
 struct TextSizes {
-  let heading: Float
-  let strong: Float
-  let body: Float
-  let small: Float
-  /// Beside the colour bar.
-  let tick: Float
-
+  let unit: Float
   /// People see a contact sheet from further away, because it is as wide as four photographs.
-  init(unit: Float, isSheet: Bool) {
-    heading = (isSheet ? 34 : 21) * unit
-    strong = (isSheet ? 24 : 14.5) * unit
-    body = (isSheet ? 20 : 13) * unit
-    small = (isSheet ? 17 : 11.5) * unit
-    tick = (isSheet ? 19 : 12) * unit
-  }
+  let isSheet: Bool
+
+  /// Beside the colour bar.
+  var tick: Float { (isSheet ? 19 : 12) * unit }
 
   func size(of role: FigureParagraph.Role) -> Float {
     switch role {
-    case .heading: heading
-    case .strong: strong
-    case .body: body
-    case .small: small
+    case .heading: (isSheet ? 34 : 21) * unit
+    case .strong: (isSheet ? 24 : 14.5) * unit
+    case .body: (isSheet ? 20 : 13) * unit
+    case .small: (isSheet ? 17 : 11.5) * unit
     }
   }
 }
 
-/// A paragraph, broken into lines.
 struct TextBlock {
   private let lines: [String]
   private let size: Float

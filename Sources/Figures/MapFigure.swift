@@ -4,7 +4,6 @@ import ImagePipeline
 /// Heatmaps over a photograph, with a heading, a colour bar and a caption: one map at the photograph's own resolution, or
 /// several as a contact sheet beside the photograph.
 package struct MapFigure {
-  /// One heatmap.
   package struct Map {
     /// The lines under it in a contact sheet: large, then smaller ones.
     let title: String

@@ -28,27 +28,18 @@ extension PixelImage {
     precondition(values.count == width * height, "\(values.count) values over \(width)x\(height)")
     let colors = colorMap.table
     let share = Int((alpha * 256).rounded())
-    let blended = unsafe [UInt8](unsafeUninitializedCapacity: pixels.count) { target, count in
-      unsafe pixels.withUnsafeBufferPointer { photograph in
-        unsafe colors.withUnsafeBufferPointer { colors in
-          for pixel in values.indices {
-            let color = min(Int(values[pixel] * 256), 255) * 3
-            for channel in 0..<3 {
-              let place = pixel * 3 + channel
-              let sum =
-                unsafe Int(photograph[place]) * (256 - share) + Int(colors[color + channel]) * share + 128
-              unsafe target[place] = UInt8(sum >> 8)
-            }
-          }
-        }
+    var pixels = pixels
+    for pixel in values.indices {
+      let color = min(Int(values[pixel] * 256), 255) * 3
+      for channel in 0..<3 {
+        let place = pixel * 3 + channel
+        let sum = Int(pixels[place]) * (256 - share) + Int(colors[color + channel]) * share + 128
+        pixels[place] = UInt8(sum >> 8)
       }
-      count = pixels.count
     }
-    return PixelImage(width: width, height: height, pixels: blended)
+    return PixelImage(width: width, height: height, pixels: pixels)
   }
-}
 
-extension PixelImage {
   /// Colours laid over the image, the more opaque the greater the value: `(1 - alpha * v) * image + alpha * v * colour(v)` of
   /// values in 0...1, `[height, width]`. The image stays itself where a value is 0.
   package func blended(with values: [Float], colorMap: ColorMap, alpha: Double) -> PixelImage {
@@ -73,7 +64,6 @@ extension PixelImage {
   /// The opacity of a step in 65536ths.
   static func share(step: Int, alpha: Double) -> Int { Int(alpha * Double(step) / 255 * 65536 + 0.5) }
 
-  /// The mean of each channel.
   var meanColor: FigureColor {
     // The sums of a large photograph do not fit into 32 bits, which Int has on wasm32.
     var sums: (UInt64, UInt64, UInt64) = (0, 0, 0)

@@ -56,9 +56,7 @@ enum Typeface {
     decoded(encoded(character, weight: weight))
   }
 
-  /// The width of a line of text.
-  ///
-  /// - Parameter size: of the type, in pixels an em.
+  /// The width of a line of text whose size is in pixels an em.
   static func width(of text: String, size: Float, weight: Weight = .regular) -> Float {
     text.unicodeScalars.reduce(0) { $0 + Float(number(encoded($1, weight: weight), at: 0)) } * size
       / unitsPerEm
