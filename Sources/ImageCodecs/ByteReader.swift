@@ -29,7 +29,6 @@ package struct ByteReader {
     }
   }
 
-  /// So many bytes from a position.
   package func bytes(at position: Int, count: Int) -> UnsafeRawBufferPointer? {
     guard position >= 0, count >= 0, position <= bytes.count, count <= bytes.count - position else {
       return nil
@@ -37,7 +36,6 @@ package struct ByteReader {
     return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
   }
 
-  /// True if these characters stand at a position.
   package func holds(_ text: StaticString, at position: Int) -> Bool {
     guard let found = bytes(at: position, count: text.utf8CodeUnitCount) else { return false }
     return text.withUTF8Buffer { found.elementsEqual($0) }

@@ -7,7 +7,6 @@ struct FileFacts: Equatable {
   var pictureCount = 1
   /// True if there may be more of them.
   var isCutOff = false
-  /// The name of a colour profile that is not sRGB's.
   var profile: String?
 
   var details: [ClassificationWarning: String] {
@@ -124,7 +123,6 @@ private struct Primaries {
       colorants: zip([red, green, blue], shares).map { column, share in column.map { $0 * share } })
   }
 
-  /// The greatest difference of a coordinate.
   func distance(to other: Primaries) -> Double {
     let differences = zip(values, other.values).map { abs($0 - $1) }
     // NaN is far from everything.
@@ -157,7 +155,6 @@ private struct ICCProfile {
 
   init(_ bytes: UnsafeRawBufferPointer) { reader = ByteReader(bytes, isBigEndian: true) }
 
-  /// The offset of a tag's data.
   private func tag(_ name: StaticString) -> Int? {
     // A profile has some 20 tags.
     let count = min(reader.integer32(at: 128) ?? 0, 256)

@@ -60,14 +60,10 @@ private enum Companions {
 }
 
 /// Files that are equal to the last byte. A person who copies photographs between folders has some, and each is answered.
-struct FileCopies: Sendable, Equatable {
+struct FileCopies: Sendable {
   private(set) var count = 0
   /// The first of them and the file whose copy it is.
   private(set) var first: (copy: String, original: String)?
-
-  static func == (left: FileCopies, right: FileCopies) -> Bool {
-    left.count == right.count && left.first?.copy == right.first?.copy
-  }
 
   init() {}
 

@@ -115,9 +115,7 @@ struct ImageFormat: Sendable {
 }
 
 extension ImageFormat {
-  /// The format of a file by its content.
-  ///
-  /// - Parameter bytes: at least 256 bytes from its start, or the whole file.
+  /// The format of a file by at least its first 256 bytes, or the whole of it.
   static func of(_ bytes: UnsafeRawBufferPointer) throws(DermaFusionError) -> ImageFormat {
     guard !bytes.isEmpty else { throw .empty }
     guard let format = all.first(where: { $0.isRecognized(bytes) }) else {
@@ -134,7 +132,6 @@ extension ImageFormat {
     }
   }
 
-  /// The library of the system that decodes it.
   var library: SystemLibrary? {
     switch decoding {
     case .library(let library), .embedded(let library): library
@@ -276,12 +273,10 @@ extension DermaFusionError {
     invalidImage("\(name) images are not supported: convert it to PNG or JPEG")
   }
 
-  /// A variant of a decoded kind of file that is not decoded here.
   static func unsupportedVariant(_ format: ImageFormat, reason: String) -> Self {
     invalidImage("this kind of \(format.name) is not supported: \(reason)")
   }
 
-  /// The data end before the image does.
   static func truncated(_ format: ImageFormat, reason: String) -> Self {
     invalidImage("the \(format.name) is truncated: \(reason)")
   }

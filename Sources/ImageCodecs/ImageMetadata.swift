@@ -179,7 +179,6 @@ struct TIFFDirectory {
     return values
   }
 
-  /// The number of a tag's values; 0 where it is absent.
   func count(_ tag: Int) -> Int { entries[tag]?.count ?? 0 }
 
   /// A value of a tag; nil where there is none, or it is not a whole number.

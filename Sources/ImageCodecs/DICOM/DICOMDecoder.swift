@@ -38,9 +38,7 @@ enum DICOMDecoder {
     return image
   }
 
-  /// A frame as it is stored.
-  ///
-  /// - Parameter index: from 0.
+  /// A frame, counted from 0, as it is stored.
   private static func stored(
     _ file: DICOMFile, _ pixels: DICOMElement, _ index: Int, part: ImagePart, limits: DecodingLimits,
     deadline: DecodingDeadline

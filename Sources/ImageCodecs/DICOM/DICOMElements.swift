@@ -59,9 +59,7 @@ struct DICOMElements {
     return position
   }
 
-  /// Hands over the values of a sequence's items, each with how its elements are written.
-  ///
-  /// - Returns: where the sequence ends.
+  /// Hands over the values of a sequence's items, and returns where the sequence ends.
   @discardableResult
   func forEachItem(
     of sequence: DICOMElement, depth: Int, _ visit: (Range<Int>) throws(DermaFusionError) -> Void

@@ -3,7 +3,6 @@ import SystemModule
 
 /// The facts that DermaFusion needs of a DICOM file (Part 10) with an image.
 struct DICOMFile {
-  /// The form of the pixels.
   enum TransferSyntax {
     case native
     case jpeg
@@ -25,7 +24,6 @@ struct DICOMFile {
   private(set) var pixels: DICOMElement?
   /// The offset of each frame of encapsulated pixels, in 64 bits; most files have the table of 32 bits that is their first item.
   private(set) var extendedOffsets: DICOMElement?
-  /// The ICC profile of the colours.
   private var profile: DICOMElement?
   private(set) var palette = DICOMPalette()
   /// It has the first few code meanings of the anatomic regions.
@@ -59,7 +57,6 @@ struct DICOMFile {
     }
   }
 
-  /// The highest of the stored bits.
   var highBit: Int { statedHighBit ?? bitsStored - 1 }
 
   /// The height of a pixel in widths of one, by its size on the skin or else by the ratio that the file states; 1 where it says

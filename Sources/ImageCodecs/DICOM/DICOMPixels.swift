@@ -1,10 +1,9 @@
 import ImagePipeline
 import SystemModule
 
-/// Uncompressed pixels of a DICOM image.
 struct DICOMPixels {
   private let file: DICOMFile
-  private let bytes: UnsafeRawBufferPointer
+  private var bytes: UnsafeRawBufferPointer
   private let isPlanar: Bool
   private let frames: Int
   private let count: Int
@@ -19,9 +18,7 @@ struct DICOMPixels {
     count = file.columns * file.rows
   }
 
-  /// A frame.
-  ///
-  /// - Parameter index: from 0.
+  /// A frame, counted from 0.
   func image(_ index: Int) throws(DermaFusionError) -> PixelImage {
     // Some files say 4:2:2 and store every pixel's colour.
     let isSubsampled = file.photometricInterpretation == "YBR_FULL_422" && bytes.count < count * 3 * frames
@@ -34,12 +31,11 @@ struct DICOMPixels {
       throw .truncated(
         .dicom, reason: "\(bytes.count) bytes of pixels where \((index + 1) * byteCount) are needed")
     }
-    let frame = UnsafeRawBufferPointer(rebasing: bytes[index * byteCount..<(index + 1) * byteCount])
-    return try DICOMPixels(file, bytes: frame, isPlanar: isPlanar, frames: 1).image(
-      isSubsampled: isSubsampled)
+    var frame = self
+    frame.bytes = UnsafeRawBufferPointer(rebasing: bytes[index * byteCount..<(index + 1) * byteCount])
+    return try frame.image(isSubsampled: isSubsampled)
   }
 
-  /// The image of a frame's bytes.
   private func image(isSubsampled: Bool) throws(DermaFusionError) -> PixelImage {
     if file.samples == 1 {
       if file.photometricInterpretation == "PALETTE COLOR" {
@@ -79,7 +75,6 @@ struct DICOMPixels {
     }
   }
 
-  /// Red, green and blue of luminance and colours.
   static func rgb(ofYBR image: PixelImage) -> PixelImage {
     PixelImage(width: image.width, height: image.height) { rgb in
       for start in stride(from: 0, to: image.pixels.count, by: 3) {

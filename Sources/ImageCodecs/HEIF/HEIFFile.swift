@@ -19,7 +19,6 @@ struct HEIFFile {
     ("hevc", false), ("hevx", false), ("mif1", nil), ("msf1", nil),
   ]
 
-  /// True if a file begins with a brand of images.
   static func isRecognized(_ bytes: UnsafeRawBufferPointer) -> Bool { brand(bytes) != nil }
 
   /// True if the brand is one of AVIF's; nil where it does not tell.

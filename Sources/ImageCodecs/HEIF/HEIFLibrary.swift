@@ -76,7 +76,6 @@ struct HEIFLibrary: @unchecked Sendable {
     }
   }
 
-  /// The values that a decoded image has for a channel.
   private func plane(
     _ channel: Int32, of image: Pointer?, bytesPerPixel: Int = 1, _ limits: DecodingLimits
   ) throws(DermaFusionError) -> AVIFColors.Plane {

@@ -5,11 +5,9 @@ struct JPEG2000Stream {
   static let signature: [UInt8] = [0xFF, 0x4F, 0xFF, 0x51]
   static let boxSignature: [UInt8] = [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20]
 
-  /// The code stream itself.
   let bytes: UnsafeRawBufferPointer
   let width: Int
   let height: Int
-  /// The precision of each component.
   let precisions: [Int]
   /// True if a component is signed, or has fewer samples than the image has pixels.
   let isUnusual: Bool

@@ -17,7 +17,6 @@ package struct DecodingProcess: Sendable {
     chosen.withLock { $0 = DecodingProcess(executable: executable) }
   }
 
-  /// The stored pixels of a file.
   func pixels(
     _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, library: String, limits: DecodingLimits
   ) throws(DermaFusionError) -> PixelImage {
@@ -101,17 +100,13 @@ extension DecodingProcess {
       return numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
     }
   }
-}
 
-extension DecodingProcess {
   /// True if the program was started to decode a file for another run of it.
   package static func isAsked(_ words: [[UInt8]]) -> Bool {
     words.first?.elementsEqual(argument.utf8) == true
   }
 
-  /// Decodes the file on standard input and writes its pixels to standard output.
-  ///
-  /// - Parameter words: the command line without the program's own name.
+  /// Decodes the file on standard input, writes its pixels to standard output and returns the exit status.
   package static func answer(_ words: [[UInt8]]) -> Int32 {
     let texts = words.dropFirst().map { String(decoding: $0, as: UTF8.self) }
     guard texts.count == 4, let count = Int(texts[0]), let pixels = Int(texts[1]),

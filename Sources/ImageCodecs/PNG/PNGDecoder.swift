@@ -80,7 +80,6 @@ enum PNGDecoder {
       orientation(reader).applied(to: image), damage: damage(reader), reservation: reservation)
   }
 
-  /// Hands over each row and its place.
   private static func readRows(
     _ reader: UnsafeMutablePointer<cpng_reader>, width: Int, height: Int,
     _ body: (UnsafePointer<UInt8>, _ y: Int) -> Void

@@ -2,7 +2,6 @@ import CPNG
 import ImagePipeline
 import SystemModule
 
-/// Writes PNG files through libpng.
 package enum PNGEncoder {
   /// Encodes an image as 8-bit RGB without interlacing. The same image and text give the same bytes.
   ///
@@ -36,7 +35,6 @@ package enum PNGEncoder {
     return Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
   }
 
-  /// Calls `body` with a pointer to each of the strings.
   private static func withPointers<Result>(
     _ strings: [ContiguousArray<CChar>], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
   ) -> Result {

@@ -49,7 +49,6 @@ struct TIFFLayout {
     return facts
   }
 
-  /// The number of strips or tiles that the file lists.
   var partCount: Int { directory.count(partTag) }
 
   /// The place of a strip or tile; nil where the file does not tell.
@@ -199,7 +198,6 @@ struct TIFFSamples {
     values = [UInt8](repeating: 0, count: layout.width * layout.height * used)
   }
 
-  /// Bytes of a row of so many pixels.
   func rowBytes(width: Int) -> Int {
     (width * (layout.isPlanar ? 1 : layout.samples) * layout.bits + 7) / 8
   }

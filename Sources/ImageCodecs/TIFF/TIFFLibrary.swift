@@ -223,7 +223,6 @@ struct TIFFReader {
     deadline = limits.deadline()
   }
 
-  /// The stored pixels.
   func pixels() throws(DermaFusionError) -> PixelImage {
     if layout.isReadAsRGBA { return try pixelsOfLibrary() }
     var samples = TIFFSamples(layout)

@@ -64,7 +64,6 @@ extension SystemLibrary {
 
 /// The chunks of a WebP file, as far as they are needed here.
 struct WebPFile {
-  /// The canvas.
   let width: Int
   let height: Int
   let orientation: Orientation
