@@ -40,12 +40,10 @@ package struct SHA256: Sendable {
     unsafe pending.append(contentsOf: rest.dropFirst(blockCount * Self.blockSize))
   }
 
-  /// Appends bytes to the message.
   package mutating func update(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe update($0) }
   }
 
-  /// Appends bytes to the message.
   package mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
 
   /// The hash of the message so far in lowercase hexadecimal: 64 characters. More may be appended afterwards.
@@ -62,7 +60,6 @@ package struct SHA256: Sendable {
   /// The hash of bytes in lowercase hexadecimal: 64 characters.
   package static func hexDigest(_ bytes: [UInt8]) -> String { hexDigest { $0.update(bytes) } }
 
-  /// The hash of what `addBytes` adds, in lowercase hexadecimal: 64 characters.
   static func hexDigest(_ addBytes: (inout SHA256) -> Void) -> String {
     var hash = SHA256()
     addBytes(&hash)

@@ -21,7 +21,6 @@ package enum ImageEndings {
     ("ICO", [".ico"]),
   ]
 
-  /// The endings of all formats.
   package static let all = byFormat.flatMap { $0.endings }
   private static let known = Set(all)
 

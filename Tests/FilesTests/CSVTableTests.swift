@@ -15,10 +15,12 @@ import Testing
   }
 
   @Test func lineEndingsAndTheByteOrderMarkMakeNoDifference() throws {
-    let plain = try table("a,b\n1,2\n3,4\n")
-    #expect(try table("a,b\r\n1,2\r\n3,4\r\n") == plain)
-    #expect(try table("\u{FEFF}a,b\n1,2\n3,4") == plain)
-    #expect(try table("a,b\r\n1,2\r\n3,4") == plain)
+    for text in ["a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4\r\n", "\u{FEFF}a,b\n1,2\n3,4", "a,b\r\n1,2\r\n3,4"] {
+      let table = try table(text)
+      #expect(table.header == ["a", "b"], "\(text)")
+      #expect(table.rows.map(\.fields) == [["1", "2"], ["3", "4"]], "\(text)")
+      #expect(table.rows.map(\.line) == [2, 3], "\(text)")
+    }
   }
 
   @Test func emptyLinesArePassedOverButCounted() throws {

@@ -1,6 +1,5 @@
 """A TrueType font's outlines as the table that Sources/Figures draws captions with."""
 
-
 from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.ttLib import TTFont
 

@@ -4,7 +4,6 @@ import SystemModule
 /// and nesting has a limit. Written here because Foundation's readers silently drop duplicate keys, which
 /// safetensors forbids, and give no place for their errors.
 package struct JSONParser {
-  /// Arrays and objects may be nested this deep.
   package static let nestingLimit = 64
 
   /// The place of the parser in the bytes. It does not hold them: a value that holds a span has no plain initializer yet.
@@ -22,7 +21,6 @@ package struct JSONParser {
     return value
   }
 
-  /// Parses one JSON value, with white space allowed around it.
   package static func parse(_ bytes: [UInt8]) throws(DermaFusionError) -> JSONValue { try parse(bytes.span) }
 
   private mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {
@@ -270,7 +268,6 @@ extension JSONParser {
     return Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (trail - 0xDC00))!
   }
 
-  /// Reads the four hexadecimal digits of a `\u` escape.
   private mutating func parseHexUnit(_ bytes: Span<UInt8>, escapeOffset: Int) throws(DermaFusionError)
     -> UInt32
   {

@@ -24,7 +24,6 @@ package enum JSONValue: Sendable, Equatable {
 
 /// A JSON number as it was written: all its digits are kept until the reader asks for a type.
 package struct JSONNumber: Sendable, Equatable {
-  /// The number's characters in the text.
   package let literal: String
 
   /// The number as an integer, or nil when it has a fraction or an exponent or does not fit.
@@ -41,7 +40,6 @@ package struct JSONNumber: Sendable, Equatable {
 
 /// A JSON object: its members in the order written. No key occurs twice.
 package struct JSONObject: Sendable, Equatable {
-  /// A key and its value.
   package struct Member: Sendable, Equatable {
     package let key: String
     package let value: JSONValue
@@ -62,17 +60,13 @@ package struct JSONObject: Sendable, Equatable {
 extension JSONValue {
   package static func integer(_ value: Int) -> JSONValue { .number(JSONNumber(literal: String(value))) }
 
-  /// Written as the shortest decimal that reads back as the same Float32.
-  ///
-  /// - Parameter value: finite.
+  /// Written as the shortest decimal that reads back as the same Float32, which is finite.
   package static func float(_ value: Float) -> JSONValue {
     precondition(value.isFinite, "JSON has no \(value)")
     return .number(JSONNumber(literal: value.description))
   }
 
-  /// Written as the shortest decimal that reads back as the same Float64; a whole number without a fraction.
-  ///
-  /// - Parameter value: finite.
+  /// Written as the shortest decimal that reads back as the same Float64, which is finite; a whole number without a fraction.
   package static func number(_ value: Double) -> JSONValue {
     precondition(value.isFinite, "JSON has no \(value)")
     return .number(JSONNumber(literal: decimal(value)))
@@ -156,9 +150,7 @@ extension JSONValue {
 /// a long name only the beginning is shown.
 package func quoted(_ name: String) -> String { "\"\(shortened(name, to: 120))\"" }
 
-/// A text from a file, fit for one line of an error; see ``quoted(_:)``.
-///
-/// - Parameter limit: characters of it that are shown.
+/// A text from a file, fit for one line of an error, of at most `limit` characters; see ``quoted(_:)``.
 package func shortened(_ text: String, to limit: Int) -> String {
   var shown = ""
   for (count, scalar) in text.unicodeScalars.enumerated() {
@@ -186,9 +178,7 @@ extension Unicode.Scalar {
 }
 
 extension Double {
-  /// The decimal with exactly `digits` digits after the point, whatever the locale; what is rounded to 0 has no sign.
-  ///
-  /// - Parameter digits: 0...9
+  /// The decimal with exactly 0 to 9 digits after the point, whatever the locale; what is rounded to 0 has no sign.
   package func fixed(digits: Int) -> String {
     // An Int has 32 bits in WebAssembly.
     let scale = (0..<digits).reduce(Int64(1)) { power, _ in power * 10 }

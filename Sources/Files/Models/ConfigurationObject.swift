@@ -76,7 +76,6 @@ package struct ConfigurationObject {
   /// The version of the format that this software reads.
   private static let formatVersion = 1
 
-  /// Checks the key `format_version`.
   mutating func requireFormatVersion() throws(DermaFusionError) {
     let version = try integer("format_version", in: 0...Int.max)
     guard version == Self.formatVersion else {
@@ -105,7 +104,6 @@ package struct ConfigurationObject {
     return true
   }
 
-  /// The strings of an object, by their keys.
   package mutating func textsByKey(_ key: String) throws(DermaFusionError) -> [String: String] {
     let object = try object(key)
     var texts: [String: String] = [:]
@@ -191,9 +189,7 @@ extension ConfigurationObject {
     path.isEmpty ? key : "\(path).\(key)"
   }
 
-  /// The results of `read` for each element of an array.
-  ///
-  /// - Parameter count: The number that there must be; nil: any number.
+  /// The results of `read` for each element of an array, which has any number of them if `count` is nil.
   private mutating func elements<Element>(
     _ key: String, count: Int? = nil,
     _ read: (JSONValue, _ key: () -> String) throws(DermaFusionError) -> Element

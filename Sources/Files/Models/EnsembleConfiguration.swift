@@ -3,7 +3,6 @@ import SystemModule
 
 /// The contents of the `config.json` of an ensemble: models that vote, each in a folder of its own below the ensemble's.
 package struct EnsembleConfiguration: Sendable, Equatable {
-  /// One model that votes.
   package struct Member: Sendable, Equatable {
     /// The name of the model's folder, directly below the ensemble's.
     package let folder: String

@@ -2,7 +2,6 @@ import ImagePipeline
 import SystemModule
 
 extension ModelConfiguration {
-  /// Reads a `config.json`.
   package init(parsing bytes: [UInt8]) throws(DermaFusionError) {
     try self.init(ConfigurationObject(parsing: bytes))
   }

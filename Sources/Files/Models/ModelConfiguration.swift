@@ -49,13 +49,9 @@ package struct ModelConfiguration: Sendable, Equatable {
   package struct Fusion: Sendable, Equatable {
     /// Rows of the embedding tables.
     package let (sexCount, siteCount): (Int, Int)
-    /// Numbers per sex in the embedding table.
     package let sexEmbeddingSize: Int
-    /// Numbers per body site in the embedding table.
     package let siteEmbeddingSize: Int
-    /// Width of the metadata's hidden layer.
     package let metadataSize: Int
-    /// Width of the hidden layer over image features and metadata.
     package let hiddenSize: Int
     /// Added to the variance in layer norm; above 0.
     package let layerNormEpsilon: Double
@@ -65,7 +61,6 @@ package struct ModelConfiguration: Sendable, Equatable {
   package struct Class: Sendable, Equatable {
     /// The short name that programs and tables use; unique in a model.
     package let id: String
-    /// The name in words.
     package var name: String
     /// The class's malignancy; nil in every class of a model that does not say.
     package var malignancy: Malignancy?
@@ -86,7 +81,6 @@ package struct ModelConfiguration: Sendable, Equatable {
   /// The numbers of classes that a model may have, unless it has none.
   package static let classCounts = 2...1000
 
-  /// The number of the last layer's outputs.
   package var outputCount: Int { outputs == .yesOrNo ? 1 : classes.count }
 
   /// The seven classes of HAM10000, which a configuration may list by their ids alone.
@@ -104,21 +98,17 @@ package struct ModelConfiguration: Sendable, Equatable {
   package let version: String
   /// timm's name of the network. Which names there are, and what else each asks of a configuration, `NetworkModule` says.
   package let architecture: String
-  /// The padding of convolutions.
   package let padding: Padding
   /// The pooling that makes a vector of a network's last map; nil: as the architecture does by itself.
   package internal(set) var pooling: Pooling?
-  /// The type that the network multiplies.
   package internal(set) var precision: Precision
   /// Added to the variance in batch norm; above 0.
   package let batchNormEpsilon: Double
   /// In the order of the network's outputs; empty for a network without a last layer.
   package var classes: [Class]
-  /// The function that makes probabilities of the outputs.
   package internal(set) var outputs = Outputs.oneOfSeveral
   /// The logits are divided by this before softmax or sigmoid; above 0.
   package let temperature: Double
-  /// The way from an image to the network's input.
   package let preprocessing: PreprocessingConfiguration
   /// The sexes and the sites that the model encodes, in order; empty if the file says nothing about patients.
   package let (sexes, sites): ([String], [String])
@@ -137,7 +127,6 @@ extension ModelConfiguration {
     package struct Quality: Sendable, Equatable {
       /// A limit of mean luma, 0...255.
       package let minimumBrightness: Double
-      /// A limit of mean luma, 0...255.
       package let maximumBrightness: Double
       /// A limit of the deviation of the means of blocks, in levels.
       package let minimumContrast: Double
@@ -197,11 +186,8 @@ extension ModelConfiguration {
       package static let coverageByClassKey = "conformalCoverageByClass"
     }
 
-    /// The limits of the image's measures.
     package let quality: Quality
-    /// The limits of the features.
     package let distance: Distance
-    /// The rule for sets of classes.
     package let conformal: Conformal
     /// The limit for pictures without a dermatoscope; nil for a model that was not fitted for it.
     package let dermoscopy: Dermoscopy?

@@ -11,7 +11,7 @@ package final class ModelDigest: Sendable {
     let addBytes: @Sendable (inout SHA256) -> Void
   }
 
-  /// What is computed when it is first asked for, and then known.
+  /// A value that is computed when it is first asked for, and then known.
   private enum Once<Value: Sendable>: Sendable {
     /// The files' bytes stay in memory for it.
     case pending(@Sendable () -> Value)
@@ -62,9 +62,7 @@ package final class ModelDigest: Sendable {
   /// A reader that asks while another thread computes waits for it.
   package var sha256: String { digest.withLock { $0.value() } }
 
-  /// Takes the hash from somebody who has computed it already, so that it is not computed here.
-  ///
-  /// - Parameter sha256: of the bytes that ``sha256`` names, in lowercase hexadecimal.
+  /// Takes ``sha256`` from somebody who has computed it already.
   package func settle(_ sha256: String) {
     digest.withLock { if case .pending = $0 { $0 = .known(sha256) } }
   }
@@ -140,7 +138,6 @@ struct ModelChecksums {
     return SHA256.isHexDigest(digest.utf8) ? digest : nil
   }
 
-  /// The digest stated for a file of the folder.
   func digest(of name: String) throws(DermaFusionError) -> String {
     guard let digest = digests[name] else { throw .invalidModel("\(path): there is no line for \(name)") }
     return digest

@@ -37,7 +37,6 @@ extension DermaFusionError {
     invalidModel("\(quoted(key)) is \(shortened(value, to: 40)), and must be \(rule)")
   }
 
-  /// The key's string is not one of those allowed.
   package static func unknownValue(key: String, value: String, allowed: [String]) -> DermaFusionError {
     invalidModel("\(quoted(key)) is \(quoted(value)), and must be one of \(allowed.joined(separator: ", "))")
   }
@@ -53,8 +52,6 @@ extension DermaFusionError {
   static func channels(_ count: Int) -> Sentence { count == 1 ? "1 channel" : "\(count) channels" }
 
   /// A model's network that is not among those that can be run.
-  ///
-  /// - Parameter names: of all networks that can be run.
   package static func unknownArchitecture(_ name: String, of names: [String]) -> DermaFusionError {
     let wanted = NameParts(name)
     let distances = names.map { wanted.distance(to: NameParts($0)) }
@@ -70,17 +67,14 @@ extension DermaFusionError {
     invalidModel("the key \(quoted(key)) is missing")
   }
 
-  /// The key's array has another number of elements than required.
   package static func wrongCount(key: String, expected: Sentence, found: Int) -> DermaFusionError {
     invalidModel("\(quoted(key)) must have \(expected), and has \(found)")
   }
 
-  /// The key's value is of another type than required.
   static func wrongType(key: String, expected: Sentence, found: JSONValue) -> DermaFusionError {
     invalidModel("\(quoted(key)) must be \(expected), and is \(found.typeInWords)")
   }
 
-  /// A file's SHA-256 is not the one that the folder's `SHA256SUMS` states.
   static func checksumMismatch(path: String, expected: String, found: String) -> DermaFusionError {
     invalidModel(
       "\(path): the SHA-256 is \(found), and the folder's \(ModelChecksums.fileName) states \(expected): the file is "

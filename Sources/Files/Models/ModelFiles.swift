@@ -1,6 +1,5 @@
 import SystemModule
 
-/// The search for a model's files, and their reading.
 enum ModelFiles {
   static func path(of name: String, in folder: String) -> String {
     folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"

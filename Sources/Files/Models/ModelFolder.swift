@@ -3,24 +3,17 @@ import SystemModule
 /// A model's two files, read and checked: `config.json` and `model.safetensors`. timm's model may lie in shards instead, which
 /// `model.safetensors.index.json` lists.
 package struct ModelFolder: Sendable {
-  /// The name of the weights' file.
   package static let weightsName = "model.safetensors"
-  /// The name of the list of shards.
   static let indexName = "model.safetensors.index.json"
 
-  /// The contents of `config.json`.
   package private(set) var configuration: ModelConfiguration
-  /// The tensors of `model.safetensors`.
   package let weights: SafetensorsFile
-  /// The path of `config.json`, as errors name it.
   package let configurationPath: String
-  /// The identity that tells the model from all others.
   package let digest: ModelDigest
   /// True if the folder states its files' hashes, which loading then holds them against.
   package let hasChecksums: Bool
   /// True if the weights are read a last time by the network that is made of them.
   package private(set) var isReadOnce = false
-  /// Adds the files' bytes to a hash.
   let addBytes: @Sendable (inout SHA256) -> Void
 
   /// Reads the files of a folder, each once: what is hashed is what a network is made from. Where the folder has a
@@ -133,9 +126,7 @@ package struct ModelFolder: Sendable {
 }
 
 extension ModelFolder {
-  /// The model as it is, or to be computed in another precision than its `config.json` says.
-  ///
-  /// - Throws: `DermaFusionError` for a model in 8 bits, whose weights have no other form.
+  /// The model as it is, or to be computed in another precision than its `config.json` says. One in 8 bits has no other form.
   package func computed(in precision: Precision?) throws(DermaFusionError) -> ModelFolder {
     guard let precision, precision != configuration.precision else { return self }
     guard configuration.precision != .int8, precision != .int8 else {
@@ -149,9 +140,7 @@ extension ModelFolder {
     folder.configuration.precision = precision
     return folder
   }
-}
 
-extension ModelFolder {
   /// The model for one network and no other reader, which gives the memory of each tensor back once it is packed. Where the folder
   /// states hashes the files stay, because a fault in them is found by reading them again. Those of a model in 8 bits stay too:
   /// the levels between two layers belong to both, and each reads them.
@@ -184,13 +173,9 @@ package enum StoredModel: Sendable {
 
 /// An ensemble's files, read and checked: its `config.json` and the two files of each member.
 package struct EnsembleFolder: Sendable {
-  /// The contents of `config.json`.
   package let configuration: EnsembleConfiguration
-  /// The path of `config.json`, as errors name it.
   package let configurationPath: String
-  /// The members' files, in the order of the configuration.
   package let members: [ModelFolder]
-  /// The identity that tells the ensemble from all others.
   package let digest: ModelDigest
 
   /// Reads an ensemble from the bytes of its files: of each member by the name of its folder.
@@ -285,7 +270,6 @@ extension ModelConfiguration {
 
 /// The `config.json` of a model or an ensemble: read, held against the folder's `SHA256SUMS` and parsed, each once.
 package struct ConfigurationFile {
-  /// The file's name in its folder.
   package static let name = "config.json"
 
   /// The file's path or name, for errors.
@@ -300,7 +284,6 @@ package struct ConfigurationFile {
   /// The most bytes of a `config.json` that are read; the shipped one has two thousand.
   package static let byteLimit = 4 << 20
 
-  /// Reads the file of a folder.
   init(in folder: String) throws(DermaFusionError) {
     let folder = try ModelPath.folder(folder)
     let path = ModelFiles.path(of: Self.name, in: folder)

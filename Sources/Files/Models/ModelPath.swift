@@ -175,7 +175,6 @@ extension ModelPath {
   private static let source: Sentence =
     "export the PyTorch checkpoint that it was made from (python -m dermafusion_training export --help)"
 
-  /// A path that leads to a file.
   private static func file(_ path: String) -> DermaFusionError {
     .modelNotFound("\(path): a model is a folder, and this is a file", remedy: file(path))
   }

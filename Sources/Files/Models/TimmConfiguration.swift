@@ -11,12 +11,8 @@ extension ConfigurationObject {
     !hasValue("format_version")
       && (hasValue("pretrained_cfg") || (hasValue("architecture") && hasValue("num_classes")))
   }
-}
 
-extension ConfigurationObject {
-  /// Checks that the network is one that can be run, whatever else the file says.
-  ///
-  /// - Parameter names: of those that can be run.
+  /// Checks that the network is one of those that can be run, whatever else the file says.
   func requireArchitecture(of names: [String]) throws(DermaFusionError) {
     if case .string(let found) = self["architecture"], hasValue("format_version") || isTimms {
       // The words behind the point name timm's weights.
@@ -174,24 +170,22 @@ extension ConfigurationObject {
   /// The names of a model's outputs, which timm keeps as a list or by their number, and transformers by their number; nil
   /// where there are none.
   fileprivate mutating func labelNames() throws(DermaFusionError) -> [String]? {
-    let names = try namesOfLabels()
-    // The name that transformers fills in where nobody has named the classes.
-    return names?.first == "LABEL_0" ? nil : names
-  }
-
-  private mutating func namesOfLabels() throws(DermaFusionError) -> [String]? {
     guard let key = ["label_names", "labels", "id2label"].first(where: { hasValue($0) }) else { return nil }
-    guard case .object = self[key] else { return try texts(key) }
-    let names = try textsByKey(key)
-    var ordered: [String] = []
-    for index in 0..<names.count {
-      guard let name = names["\(index)"] else {
-        throw .invalidModel(
-          "\(quoted(fullKey(key))) has \(names.count) names and none for the output \(index)")
+    var names: [String] = []
+    if case .object = self[key] {
+      let byNumber = try textsByKey(key)
+      for index in 0..<byNumber.count {
+        guard let name = byNumber["\(index)"] else {
+          throw .invalidModel(
+            "\(quoted(fullKey(key))) has \(byNumber.count) names and none for the output \(index)")
+        }
+        names.append(name)
       }
-      ordered.append(name)
+    } else {
+      names = try texts(key)
     }
-    return ordered
+    // The name that transformers fills in where nobody has named the classes.
+    return names.first == "LABEL_0" ? nil : names
   }
 }
 

@@ -80,12 +80,10 @@ package struct SafetensorsFile: Sendable {
     self.indexByName = indexByName
   }
 
-  /// The tensor of this name, or nil.
   package subscript(name: String) -> StoredTensor? {
     indexByName[name].map { tensors[$0] }
   }
 
-  /// The tensor of this name and shape, as it is stored.
   package func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> StoredTensor {
     guard let tensor = self[name] else {
       throw .invalidModel("\(self.name): the tensor \(quoted(name)) is missing\(hint(for: name))")
@@ -105,9 +103,7 @@ package struct SafetensorsFile: Sendable {
 }
 
 extension SafetensorsFile {
-  /// Takes a prefix off the names of all tensors; nil where one has a name without it.
-  ///
-  /// - Parameter prefix: of a module around the network.
+  /// Takes the prefix of a module around the network off the names of all tensors; nil where one has a name without it.
   func withoutPrefix(_ prefix: String) -> SafetensorsFile? {
     guard tensors.allSatisfy({ $0.name.hasPrefix(prefix) }) else { return nil }
     return SafetensorsFile(
@@ -161,10 +157,8 @@ struct SafetensorsHeader {
   /// The ending of the names of the batch norms' counts of batches, and the type that PyTorch gives them.
   private static let (counterSuffix, counterType, counterByteCount) = (".num_batches_tracked", "I64", 8)
 
-  /// The tensors, in the order of their data.
   private(set) var entries: [Entry] = []
   private(set) var metadata: [String: String] = [:]
-  /// The place where the data begin in the file.
   let dataStart: Int
 
   init(parsing file: Span<UInt8>, hasCounters: Bool = false) throws(DermaFusionError) {

@@ -1,10 +1,7 @@
 import SystemModule
 
-/// The type of a stored tensor's elements.
 package enum TensorDataType: String, Sendable, CaseIterable {
-  /// IEEE single precision.
   case float32 = "F32"
-  /// IEEE half precision.
   case float16 = "F16"
   /// The upper half of IEEE single precision.
   case brainFloat16 = "BF16"
@@ -29,22 +26,12 @@ package struct StoredTensor: Sendable {
 
   let fileName: String
   let file: FilePages
-  /// The place of the elements in the file.
   package let byteRange: Range<Int>
 
-  /// The same tensor under another name.
   func named(_ name: String) -> StoredTensor {
     var tensor = self
     tensor.name = name
     return tensor
-  }
-
-  /// Converts every element to Float32, exactly, in the order stored.
-  ///
-  /// - Parameter destination: room for exactly `elementCount` numbers; may be uninitialized.
-  /// - Throws: an error for the first NaN or infinity.
-  package func convert(into destination: UnsafeMutableBufferPointer<Float>) throws(DermaFusionError) {
-    try unsafe convert(0..<elementCount, into: destination)
   }
 
   /// Converts some elements to Float32, exactly, in the order stored.
@@ -77,16 +64,15 @@ package struct StoredTensor: Sendable {
     if !isFinite { throw firstNonFiniteValue() }
   }
 
-  /// Converts every element to Float32, exactly, in the order stored.
-  ///
-  /// - Throws: an error for the first NaN or infinity.
+  /// Every element as Float32; see ``convert(_:into:)``.
   package func floats() throws(DermaFusionError) -> [Float] {
     // The array without elements is one for all threads, and its count would be written.
     if elementCount == 0 { return [] }
     var failure: DermaFusionError?
     let values = unsafe [Float](unsafeUninitializedCapacity: elementCount) { buffer, count in
       do throws(DermaFusionError) {
-        try unsafe convert(into: UnsafeMutableBufferPointer(rebasing: buffer[..<elementCount]))
+        try unsafe convert(
+          0..<elementCount, into: UnsafeMutableBufferPointer(rebasing: buffer[..<elementCount]))
         count = elementCount
       } catch {
         failure = error

@@ -53,9 +53,7 @@ struct CSVScanner {
     return text[4]
   }
 
-  /// The next row's fields, with ``place`` behind its end.
-  ///
-  /// - Returns: how many there are; 0 if none has text.
+  /// The number of the next row's fields, 0 if none has text, with ``place`` behind its end.
   mutating func passRow() throws(DermaFusionError) -> Int {
     var (count, hasText) = (0, false)
     repeat {

@@ -1,7 +1,6 @@
 import SystemModule
 
 extension DermaFusionError.Code {
-  /// A table breaks a rule.
   package static let invalidTable = Self("invalidTable")
 }
 
@@ -12,7 +11,7 @@ extension DermaFusionError.Code {
 /// spreadsheets leave.
 ///
 /// A table keeps its text and four bytes for each row: millions of rows take no more memory than their file.
-package struct CSVTable: Equatable, Sendable {
+package struct CSVTable: Sendable {
   package struct Row: Sendable {
     fileprivate let table: CSVTable
     fileprivate let place: Int
@@ -126,11 +125,6 @@ package struct CSVTable: Equatable, Sendable {
   ) -> DermaFusionError {
     let fields: Sentence = count == 1 ? "1 field" : "\(count) fields"
     return failure(path, "line \(line): \(fields), where the header has \(expected)")
-  }
-
-  package static func == (first: CSVTable, second: CSVTable) -> Bool {
-    first.path == second.path && first.header == second.header
-      && first.rows.elementsEqual(second.rows) { $0.line == $1.line && $0.fields == $1.fields }
   }
 
   fileprivate func line(ofRow row: Int) -> Int {
@@ -267,7 +261,6 @@ extension CSVTable {
     return name
   }
 
-  /// The names in a column.
   package func names(_ column: Column) -> TableNames { TableNames(table: self, column: column) }
 
   /// A cell breaks a rule that the caller knows.

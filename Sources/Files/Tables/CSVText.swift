@@ -1,6 +1,5 @@
 import SystemModule
 
-/// The text of a table.
 enum CSVText {
   /// The text as UTF-8, without a byte-order mark, and notes on how it was read.
   static func read(

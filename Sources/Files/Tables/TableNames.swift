@@ -16,7 +16,6 @@ package struct TableNames: RandomAccessCollection, Sendable {
   /// A name as it stands: a file's name may begin or end with blanks.
   package subscript(row: Int) -> String { String(decoding: bytes(row), as: UTF8.self) }
 
-  /// A name's UTF-8.
   package func bytes(_ row: Int) -> ArraySlice<UInt8> {
     let bytes = table.cell(column, ofRow: row)
     if table.marksNames { return Array(CSVCell.original(String(decoding: bytes, as: UTF8.self)).utf8)[...] }
@@ -25,10 +24,6 @@ package struct TableNames: RandomAccessCollection, Sendable {
     return isFormula ? bytes.dropFirst(2).dropLast() : bytes
   }
 
-  /// The table's.
-  package var path: String { table.path }
-
-  /// As it stands in the header.
   package var columnName: String { column.name }
 
   package func failure(_ message: Sentence) -> DermaFusionError { table.failure(message) }
@@ -94,7 +89,6 @@ package struct ByteIndex: Sendable {
     return found
   }
 
-  /// The number that has these bytes.
   package func number(
     of key: ArraySlice<UInt8>, bytes: (Int) -> ArraySlice<UInt8>
   ) -> Int? { find(key, bytes: bytes).number }
