@@ -78,9 +78,7 @@ extension DermaFusionError.Code {
   /// A file or folder is not there, is of the wrong kind, or cannot be opened.
   package static let fileNotFound = Self("fileNotFound")
   package static let emptyFile = Self("emptyFile")
-  /// A file that is there cannot be used.
   package static let unusableFile = Self("unusableFile")
-  /// The reader of a pipe has gone.
   package static let closedOutput = Self("closedOutput")
   package static let failedOutput = Self("failedOutput")
 }
@@ -101,7 +99,6 @@ extension DermaFusionError {
   package static func brokenLink(_ path: String) -> Self {
     missing(path, "is a link to something that is not there")
   }
-  /// Neither a file nor a folder.
   package static func notFile(_ path: String) -> Self { missing(path, "is neither a file nor a folder") }
   /// - Parameter reason: the system's own words.
   package static func unreadable(_ path: String, reason: String) -> Self {
@@ -125,9 +122,6 @@ extension DermaFusionError {
   package static func changed(_ path: String) -> Self {
     unusable(path, "the file changed while it was read; try again when it is complete")
   }
-  /// Its first bytes show that it is not what is wanted; `reason` says why.
-  package static func refused(_ path: String, reason: Sentence) -> Self { unusable(path, reason) }
-  /// - Parameter kind: what was looked for.
   package static func folderWithout(_ path: String, kind: String) -> Self {
     unusable(path, "the folder holds no \(kind)")
   }

@@ -1,6 +1,5 @@
 import CBuiltins
 
-/// Functions of real numbers.
 package enum Mathematics {
   /// e to the power of `x`, within one unit in the last place. Unlike the C library's it gives the same bits everywhere.
   ///
@@ -37,7 +36,6 @@ package enum Mathematics {
     return Int(n).isMultiple(of: 2) ? r * series : -r * series
   }
 
-  /// The natural logarithm of `x`.
   package static func log(_ x: Double) -> Double { c_log(x) }
 
   package static func pow(_ base: Double, _ exponent: Double) -> Double { c_pow(base, exponent) }

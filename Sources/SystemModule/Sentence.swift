@@ -44,7 +44,6 @@ package struct Sentence: Sendable, ExpressibleByStringInterpolation, CustomStrin
 
   package init(parts: [Part]) { self.parts = parts }
 
-  /// The English sentence.
   package var description: String {
     var text = ""
     for part in parts {

@@ -169,7 +169,7 @@ import Testing
     let zeros = folder.write([UInt8](repeating: 0, count: 70_000), to: "zeros")
     for path in [zeros, "/dev/zero"] {
       var asked = 0
-      #expect(throws: DermaFusionError.refused(path, reason: "it begins with 0")) {
+      #expect(throws: DermaFusionError.failure(name: path, reason: "it begins with 0")) {
         try FileBytes.read(path: path, limit: 1 << 30) { start in
           asked += 1
           #expect(start.count >= 4096 && start.count <= 1 << 16, "\(start.count)")

@@ -4,7 +4,6 @@ import NetworkModule
 import SystemModule
 import TensorModule
 
-/// The result of one request.
 package struct ImageAnswer: Sendable {
   package let request: ImageRequest
   package let classification: Classification
@@ -12,9 +11,7 @@ package struct ImageAnswer: Sendable {
   package let maps: [ActivationMap]
   /// The trust of each map, where the request asks for checks; otherwise empty.
   package let trusts: [MapTrust]
-  /// The shares of the metadata, if the request asks for them.
   package let shares: MetadataShares?
-  /// The image that the network received.
   package let input: PreprocessedImage
   package let output: NetworkOutput
   package let timing: ClassificationTiming
@@ -30,7 +27,6 @@ package struct ImageAnswer: Sendable {
   }
 }
 
-/// Milliseconds that the steps of one classification took.
 package struct ClassificationTiming: Sendable, Equatable {
   /// From the file's bytes to pixels.
   package var decodeMilliseconds = 0.0
@@ -41,9 +37,6 @@ package struct ClassificationTiming: Sendable, Equatable {
 
   package var totalMilliseconds: Double { decodeMilliseconds + preprocessMilliseconds + networkMilliseconds }
 
-  package init() {}
-
-  /// Does a step and puts the time that it took into `milliseconds`.
   fileprivate static func measure<Value>(
     _ milliseconds: inout Double, _ work: () throws(DermaFusionError) -> Value
   ) throws(DermaFusionError) -> Value {
@@ -64,7 +57,6 @@ extension Classifier {
     return try pool.withoutSharing { () throws(DermaFusionError) in try answer(request, decode) }
   }
 
-  /// ``run(_:decode:)`` of pixels in memory.
   package func run(_ request: ImageRequest, on image: PixelImage) throws(DermaFusionError) -> ImageAnswer {
     try run(request) { () throws(DermaFusionError) in DecodedImage(image) }
   }
@@ -174,9 +166,7 @@ extension Classifier {
 
   /// Warnings of every result, known before the first: the package was built without optimisation.
   public var warnings: [ClassificationWarning] { KernelChoice.isOptimized ? [] : [.unoptimizedBuild] }
-}
 
-extension Classifier {
   /// Classifies an image that is already in memory as pixels.
   ///
   /// - Parameters:

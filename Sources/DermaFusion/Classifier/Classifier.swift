@@ -135,10 +135,8 @@ public final class Classifier: Sendable {
   package var temperature: Temperature {
     Temperature(labels: labels, value: configuration.temperature, isMultiLabel: isMultiLabel)
   }
-  /// The threads that share each layer's work.
   var pool: ThreadPool { first.network.pool }
 
-  /// The environment variable that names an instruction set.
   package static var instructionSetVariable: String { KernelChoice.variable }
 
   /// Why the instruction set that the environment names is not the one in use; nil when it is, or when none is named.

@@ -37,7 +37,6 @@ public struct ActivationMap: Sendable, Equatable {
 
   /// The places that the map's rows look at.
   package let rows: FeatureMapGeometry
-  /// The places that its columns look at.
   package let columns: FeatureMapGeometry
 
   /// - Parameters:
@@ -102,9 +101,7 @@ extension ActivationMap {
       signedValues: method.signedMap(activations: activations, gradient: gradient), size: size,
       geometry: geometry)
   }
-}
 
-extension ActivationMap {
   /// The map's positive part, smooth and placed where the network looks: `[side, side]` over the square that the model
   /// saw, in the units of ``signedValues``, 0 at the least.
   ///

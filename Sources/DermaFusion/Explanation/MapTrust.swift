@@ -210,9 +210,7 @@ struct PerturbationCheck {
   /// Blurring leaves this many means across the image: about the width of RISE's Gaussian.
   private static var blurCells: Int { 4 }
 
-  /// The areas under the probabilities against the share of the image that is hidden or shown, strongest places first.
-  ///
-  /// - Parameter map: `[size, size]`
+  /// The areas under the probabilities against the share of the image that is hidden or shown, strongest places of the map first.
   func areas(_ map: [Float]) throws(DermaFusionError) -> Areas {
     // Equal values keep the order of the image, so that the answer does not depend on the sort.
     let order = map.indices.sorted { (map[$0], $1) > (map[$1], $0) }

@@ -60,10 +60,8 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
     }
   }
 
-  /// The paths of all texts.
   var paths: [String] { texts.keys.sorted() }
 
-  /// The text of this path; nil where there is none.
   package func text(_ path: String) -> String? { texts[path] }
 
   /// The text of this path, with `{name}` replaced by values.

@@ -49,10 +49,8 @@ public struct Model: Sendable {
   ) throws(DermaFusionError) {
     if needsClasses { try folder.configuration.requireClasses(file: folder.configurationPath) }
     folder.digest.prepare()
-    do throws(DermaFusionError) {
+    try DermaFusionError.naming(folder.configurationPath) { () throws(DermaFusionError) in
       try folder.configuration.requireKnownPatients()
-    } catch {
-      throw error.named(folder.configurationPath)
     }
     let network = try Network(folder, threadCount: threadCount, pool: pool)
     var configuration = folder.configuration
@@ -88,9 +86,7 @@ public struct Model: Sendable {
   /// True if the age, the sex and the site change the result.
   public var usesMetadata: Bool { configuration.fusion != nil }
 
-  /// The network's output for the upright image.
-  ///
-  /// - Parameter observe: is shown the network's feature maps on the way.
+  /// The network's output for the upright image; `observe` is shown its feature maps on the way.
   package func output(
     of image: PreprocessedImage, metadata: MetadataVector,
     observe: ((_ name: String, _ map: FeatureMap) -> Void)? = nil
@@ -157,10 +153,8 @@ public struct Model: Sendable {
 }
 
 extension ModelConfiguration {
-  /// True if several classes may be right at once.
   package var isMultiLabel: Bool { outputs == .multiLabel }
 
-  /// Checks that the network has a last layer.
   package func requireClasses(file: String) throws(DermaFusionError) {
     if outputs == .none {
       throw DermaFusionError(
@@ -180,7 +174,6 @@ package struct Temperature: Sendable {
   /// True if each class has a probability of its own, by a sigmoid.
   package var isMultiLabel = false
 
-  /// - Parameter logits: one for each label.
   package func scores(_ logits: [Float]) throws(DermaFusionError) -> ClassScores {
     guard logits.allSatisfy({ $0.isFinite }) else { throw .nonFiniteLogits(logits) }
     return ClassScores(logits, labels: labels)
@@ -191,7 +184,6 @@ package struct Temperature: Sendable {
     try probabilities(of: scores(logits))
   }
 
-  /// The probabilities of scores that were checked.
   package func probabilities(of scores: ClassScores) -> ClassScores {
     isMultiLabel ? scores.sigmoids(temperature: value) : scores.softmax(temperature: value)
   }

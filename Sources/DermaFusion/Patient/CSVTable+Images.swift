@@ -10,7 +10,6 @@ extension CSVTable {
     }
   }
 
-  /// True if `classify` wrote the table.
   var isOfClassify: Bool { Self.isOfClassify(header) }
 
   /// A person may have removed some of the columns that `classify` wrote, or written them in another letter case.

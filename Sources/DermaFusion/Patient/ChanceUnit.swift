@@ -131,7 +131,6 @@ package struct DisjointSets {
     parents[max(first, second)] = min(first, second)
   }
 
-  /// The least member of a place's set.
   package mutating func leastMember(with place: Int) -> Int {
     var place = place
     while parents[place] != place {

@@ -34,7 +34,6 @@ package struct MetadataTable: Sendable {
     columns = try PatientColumns(table, reading)
   }
 
-  /// The images' names, one for each row.
   package var names: TableNames { columns.names }
 
   /// - Parameters:

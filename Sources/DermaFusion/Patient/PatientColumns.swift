@@ -32,7 +32,6 @@ package struct PatientColumns: Sendable {
       "anatom_site_general_challenge",
     ]
 
-  /// The fields that the table lacks.
   package struct Missing: Equatable, Sendable {
     /// Those of `age`, `sex` and `site` that have no column.
     package let fields: [String]
@@ -90,7 +89,14 @@ package struct PatientColumns: Sendable {
     ages = try columns("age", Self.ageNames)
     sexes = try columns("sex", Self.sexNames)
     sites = try columns("site", Self.siteNames)
-    for column in sexes { if let codes = table.codes(column) { throw Self.coded(column, codes, table) } }
+    for column in sexes {
+      guard let codes = table.codes(column)?.prefix(5) else { continue }
+      throw table.failure(
+        """
+        column '\(column.name)' has codes and no words: \(codes.map { "'\($0)'" }.joined(separator: ", ")). Nobody can tell \
+        what a code means. Please write male, female or unknown in the place of each, or give one sex for all images.
+        """)
+    }
     let fields = [("age", ages), ("sex", sexes), ("site", sites)]
       .filter { $0.1.isEmpty && !given.contains($0.0) }.map { $0.0 }
     let list = fields.joined(separator: ", ")
@@ -117,8 +123,6 @@ package struct PatientColumns: Sendable {
   }
 
   /// Takes notice of which rows are images': reads the rows without an image of these images' patients, if they count.
-  ///
-  /// - Throws: if there are images, and no row is one of theirs.
   package mutating func take(_ matches: RowAssignment) throws(DermaFusionError) {
     try matches.requireRow()
     let found = Set(matches.outcomes.compactMap { if case .row(let place) = $0 { place } else { nil } })
@@ -168,7 +172,6 @@ package struct PatientColumns: Sendable {
     return (nil, sites.filter { $0.name.lowercased() != "location" }.compactMap { row.known($0) }.first)
   }
 
-  /// Counts the words for sites that are not known.
   package static func note(onUnknownSites words: [String], in path: String) -> Sentence? {
     guard !words.isEmpty else { return nil }
     var counts: [[UInt8]: Int] = [:]
@@ -206,15 +209,5 @@ package struct PatientColumns: Sendable {
       }
     }
     return found?.value
-  }
-
-  private static func coded(_ column: CSVTable.Column, _ codes: [String], _ table: CSVTable)
-    -> DermaFusionError
-  {
-    table.failure(
-      """
-      column '\(column.name)' has codes and no words: \(codes.prefix(5).map { "'\($0)'" }.joined(separator: ", ")). Nobody can tell \
-      what a code means. Please write male, female or unknown in the place of each, or give one sex for all images.
-      """)
   }
 }

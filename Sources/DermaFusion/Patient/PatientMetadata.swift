@@ -11,7 +11,6 @@ public struct PatientMetadata: Sendable, Equatable {
   /// Ages that are accepted, in years. 0 is an infant; above 100 the model's input is clamped to 100.
   public static let acceptedAges: ClosedRange<Double> = PatientAge.accepted
 
-  /// The message's advice for an age that cannot be understood.
   package static let ageExpectation: Sentence = "Please provide a number of years from 0 to 130."
 
   /// Nothing known: age missing, sex and site unknown.

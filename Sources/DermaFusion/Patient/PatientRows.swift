@@ -52,8 +52,6 @@ struct PatientRows: Sendable {
   }
 
   /// The entry with what the patient's rows say in the place of what it lacks.
-  ///
-  /// - Throws: if a cell of the patient's rows cannot be understood, or if they contradict each other in what it lacks.
   func filled(
     _ entry: MetadataTable.Entry, of row: CSVTable.Row, in table: CSVTable
   ) throws(DermaFusionError) -> MetadataTable.Entry {

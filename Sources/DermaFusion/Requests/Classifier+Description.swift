@@ -2,7 +2,6 @@ import Files
 import ImagePipeline
 
 extension Classifier {
-  /// The caller that asks for a description.
   package enum Asker {
     /// A program that holds it: in C, Python or the page.
     case program
@@ -68,7 +67,6 @@ extension Classifier {
     [("threads", .integer(threadCount)), ("instructionSet", .string(instructionSet))]
   }
 
-  /// The values that may be asked for.
   private var choices: [(key: String, value: JSONValue)] {
     [
       ("sexes", .strings(Sex.allCases.map { $0.rawValue })),
@@ -81,7 +79,6 @@ extension Classifier {
 }
 
 extension ModelConfiguration {
-  /// Name, version, architecture and precision.
   fileprivate var facts: [(key: String, value: JSONValue)] {
     [
       ("name", .string(name)), ("version", .string(version)), ("architecture", .string(architecture)),

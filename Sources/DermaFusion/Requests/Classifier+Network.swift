@@ -3,7 +3,6 @@ import NetworkModule
 import TensorModule
 
 extension Classifier {
-  /// A network, and the model that it belongs to.
   package struct DescribedNetwork: Sendable {
     package let model: ModelIdentity
     package let network: NetworkDescription

@@ -5,11 +5,9 @@ import SystemModule
 /// The questions to a classifier beside the pixels. C fills it from a struct, the page from JSON, the commands from their
 /// options.
 package struct ImageRequest: Sendable {
-  /// The image's name in the result.
   package var imageName = ""
   /// The frame to look at of a DICOM file of several, from 1; nil: the file has one.
   package var frame: Int?
-  /// SHA-256 of the file that the image comes from.
   package var imageSHA256: String?
   package var metadata: PatientMetadata
   package var views: ImageViews
@@ -17,11 +15,9 @@ package struct ImageRequest: Sendable {
   package var usesCallingThreadOnly = false
   /// True if the result tells what each field of the metadata does to the logits.
   package var includesMetadataShares = false
-  /// The language of the result's sentences.
   package var language = Language.english
   /// True if the result has its summary in every language, for readers who change theirs.
   package var includesSummaries = false
-  /// True if the result tells how long its steps took.
   package var includesTiming = false
 
   /// True if activation maps are made.
@@ -93,7 +89,6 @@ package struct ImageRequest: Sendable {
     try known(BodySite(name: name), name, key, among: BodySite.allCases.map { $0.rawValue }, .invalidMetadata)
   }
 
-  /// - Throws: ``DermaFusionError/Code/invalidRequest``
   package static func method(
     named name: String, key: String = "method"
   ) throws(DermaFusionError) -> ActivationMapMethod {
@@ -101,7 +96,6 @@ package struct ImageRequest: Sendable {
     return try known(ActivationMapMethod(rawValue: name), name, key, among: names)
   }
 
-  /// - Throws: ``DermaFusionError/Code/invalidRequest``
   package static func language(
     named name: String, key: String = "language"
   ) throws(DermaFusionError) -> Language {
@@ -180,7 +174,6 @@ extension DermaFusionError {
   }
 }
 
-/// One member of a request.
 private struct Field {
   let key: String
   let value: JSONValue

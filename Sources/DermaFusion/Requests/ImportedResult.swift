@@ -7,10 +7,8 @@ import SystemModule
 /// All that follows from the probabilities is worked out again, and a result that says otherwise is refused. A result of an
 /// older version gets the members that it lacks.
 package struct ImportedResult {
-  /// The result by its own rules.
   package let classification: Classification
   let imageName: String
-  /// The language of its sentences.
   private let language: Language
 
   /// - Parameters:

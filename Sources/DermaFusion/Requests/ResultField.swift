@@ -59,7 +59,6 @@ package struct ResultField: Sendable {
     if case .asked(let option) = presence { options.contains(option) } else { true }
   }
 
-  /// A column of CSV.
   package struct Column: Sendable {
     /// The sections of a row, in order; within each, columns stand in the order of ``ResultField/all``.
     package enum Section: Sendable, CaseIterable {
@@ -103,7 +102,6 @@ package struct ReportedResult: Sendable {
   package let classification: Classification
   /// The reader's name for the image, a path for instance.
   package let imageName: String
-  /// The language of the sentences.
   package let language: Language
   /// Shares of the same image and metadata; nil: not told.
   package var shares: MetadataShares?
@@ -278,7 +276,6 @@ extension ResultField {
 }
 
 extension Classification {
-  /// The summary in every language, by its code.
   fileprivate var summariesJSON: JSONValue {
     .object(Language.allCases.map { (key: $0.rawValue, value: .string(summary(in: $0))) })
   }

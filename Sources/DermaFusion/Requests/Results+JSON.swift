@@ -15,7 +15,6 @@ extension Classification {
     JSONValue.object(members(imageName: imageName, language: language)).text
   }
 
-  /// The members of ``json(imageName:)``.
   package func members(
     imageName: String, language: Language = .english
   ) -> [(key: String, value: JSONValue)] {
@@ -100,7 +99,6 @@ extension PatientMetadata {
 }
 
 extension Explanation {
-  /// An object for each map.
   package func mapsJSON(
     trusts: [MapTrust], includesSignedMap: Bool, language: Language = .english
   ) -> JSONValue {
@@ -142,7 +140,6 @@ extension Explanation {
 }
 
 extension ActivationMap {
-  /// The feature map's rows and columns.
   package var shapeJSON: JSONValue { .array([.integer(height), .integer(width)]) }
 }
 

@@ -156,7 +156,6 @@ extension Abstention.ConformalSet {
 }
 
 extension ModelConfiguration.Abstention.Quality {
-  /// Reasons to abstain from an image with these measures.
   func reasons(for measures: ImageMeasures) -> [AbstentionReason] {
     var reasons: [AbstentionReason] = []
     if measures.brightness < minimumBrightness { reasons.append(.underexposed) }

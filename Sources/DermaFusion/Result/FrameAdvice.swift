@@ -8,9 +8,7 @@ package enum FrameAdvice: String, CaseIterable, Sendable {
   case lessLight = "less_light"
   /// Nothing stands out that could be a lesion.
   case findLesion = "find_lesion"
-  /// A picture that no dermatoscope took.
   case useDermatoscope = "use_dermatoscope"
-  /// The lesion lies far from the middle.
   case centre
   case holdStill = "hold_still"
   /// Last, because blur takes colours too.

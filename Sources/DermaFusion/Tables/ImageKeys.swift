@@ -21,7 +21,6 @@ enum NamedPart: CaseIterable {
   var needsFolder: Bool { [.end, .endIdentifier, .known, .knownIdentifier].contains(self) }
 }
 
-/// The difference that two names may have.
 enum NameFold: CaseIterable {
   case nothing, letterCase, unicodeForm
 }
@@ -72,9 +71,7 @@ struct ImageFile {
     for path in paths where !self.paths.contains(path) { self.paths.append(path) }
   }
 
-  /// The keys by which rows find it.
-  ///
-  /// - Parameter depths: the numbers of parts that rows with a folder have.
+  /// The keys by which rows find it; `depths` are the numbers of parts that rows with a folder have.
   func keys(_ part: NamedPart, depths: [Int]) -> [[UInt8]] {
     func end(_ count: Int, _ name: ArraySlice<UInt8>) -> [UInt8] {
       PathParts.joined(parts.suffix(count).dropLast() + [name])
@@ -93,7 +90,6 @@ struct ImageFile {
   }
 }
 
-/// Finds some files by their keys.
 struct ImageKeys {
   let part: NamedPart
   let fold: NameFold
@@ -136,7 +132,6 @@ struct ImageKeys {
     self.depths.sort(by: >)
   }
 
-  /// The place of a key.
   func place(of key: ArraySlice<UInt8>) -> Int? {
     if fold == .unicodeForm { return texts[String(decoding: key, as: UTF8.self).lowercased()] }
     return index.number(of: Self.folded(key, fold)) { keys[$0][...] }

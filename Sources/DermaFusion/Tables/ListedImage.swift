@@ -33,9 +33,7 @@ enum PathParts {
     Array(parts.joined(separator: CollectionOfOne(slash)))
   }
 
-  /// The path without what means nothing in it: `./`, `//`.
-  ///
-  /// - Parameter isOfWindows: whether a backslash is a slash.
+  /// The path without what means nothing in it: `./`, `//`. On Windows a backslash is a slash.
   static func plain(_ path: ArraySlice<UInt8>, isOfWindows: Bool = false) -> ArraySlice<UInt8> {
     var (before, isPlain) = (UInt8(0), true)
     for byte in path where isPlain {

@@ -21,7 +21,6 @@ package final class ChildProcess {
   private var isInputOpen = true
   private var ended = false
 
-  /// - Parameter seconds: how long it may live.
   package init(executable: String, arguments: [String], seconds: Double) throws(DermaFusionError) {
     (process, input, output) = try Self.starting.withLock { _ throws(DermaFusionError) in
       try Self.start(executable, arguments)
@@ -56,9 +55,7 @@ package final class ChildProcess {
     isInputOpen = false
   }
 
-  /// Reads from the child's standard output until the buffer is full.
-  ///
-  /// - Returns: false where the output or the time ended before.
+  /// Reads from the child's standard output until the buffer is full; false where the output or the time ended before.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
     var rest = unsafe buffer
     while unsafe !rest.isEmpty {

@@ -1,6 +1,5 @@
 import CLibrary
 
-/// Whole files, read and written.
 package enum FileBytes {
   /// The seconds to wait for a named pipe, each time that it is empty or full.
   package static let writerPatience = 10
@@ -67,7 +66,7 @@ package enum FileBytes {
           unsafe refusal(UnsafeRawBufferPointer(rebasing: $0[..<count]))
         })
       {
-        throw .refused(name, reason: reason)
+        throw .failure(name: name, reason: reason)
       }
     }
     while true {
@@ -193,7 +192,6 @@ package enum FileBytes {
     return Int(status.st_size)
   }
 
-  /// True if it is there and may be read.
   package static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
   /// The part before the name; `.` for a name alone.
@@ -201,9 +199,7 @@ package enum FileBytes {
     String(decoding: PathBytes(path).folder.bytes, as: UTF8.self)
   }
 
-  /// Makes a folder where there is none yet; the folder that it lies in must be there.
-  ///
-  /// - Parameter name: what errors call it; nil: its path.
+  /// Makes a folder, which errors call `name`, where there is none yet; the folder that it lies in must be there.
   package static func makeFolder(_ path: String, name: String? = nil) throws(DermaFusionError) {
     if unsafe mkdir(path, 0o777) == 0 { return }
     let failure = errno

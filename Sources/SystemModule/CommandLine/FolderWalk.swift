@@ -4,7 +4,6 @@ import CLibrary
 /// those that lie there, then those that only links lead to, so that each file has the plainest of its paths. A link
 /// to a file is a name of its own.
 @safe package struct FolderWalk {
-  /// The treatment of a file by a walk.
   package enum Choice: Equatable, Sendable {
     case listed
     /// It is passed over, and counted under this word.
@@ -104,9 +103,7 @@ import CLibrary
     return visited.insert(FileIdentity(status)).inserted ? try FilePages.names(in: folder) : []
   }
 
-  /// Takes a file down, or a link to a folder.
-  ///
-  /// - Returns: whether it is a folder that is to be visited now.
+  /// Takes a file down, or a link to a folder; true for a folder that is to be visited now.
   private mutating func isFolderToOpen(_ path: String, name: String) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {

@@ -136,7 +136,6 @@ struct OldFile {
   typealias SecondName = (_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32
 
   private enum State {
-    /// There is no old file.
     case missing
     /// It has a second name.
     case linked
@@ -159,9 +158,7 @@ struct OldFile {
     state = isLinked ? .linked : errno == ENOENT ? .missing : .inPlace
   }
 
-  /// Sees to it that replacing the file does not lose it.
-  ///
-  /// - Returns: false where the system does not let it be moved; `errno` says why.
+  /// Sees to it that replacing the file does not lose it; false where the system does not let it be moved, and `errno` says why.
   mutating func keep() -> Bool {
     // A folder that took its place is not moved; the file that should replace it fails then.
     guard state == .inPlace, target.isFile else { return true }
@@ -264,7 +261,6 @@ struct OutputTarget {
 package final class ContinuedFile: ByteOutput {
   private let path: String
   private let output: FileDescriptorOutput
-  /// The content of the file when it was opened.
   package let content: [UInt8]
   private let isClosed = Atomic<Bool>(false)
 
@@ -300,7 +296,6 @@ package final class ContinuedFile: ByteOutput {
     }
   }
 
-  /// Cuts the file off.
   package func truncate(to count: Int) throws(DermaFusionError) {
     if ftruncate(output.descriptor, off_t(count)) != 0 { throw .unwritable(path, reason: FileBytes.reason) }
   }

@@ -16,7 +16,6 @@ struct PathBytes: Equatable {
   /// As many as Linux follows.
   private static let linkLimit = 40
 
-  /// The part behind the last slash.
   var name: [UInt8] { Array(bytes[(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)...]) }
 
   /// The part before the name; `.` for a name alone.

@@ -1,6 +1,5 @@
 import CLibrary
 
-/// The process that runs.
 package enum Program {
   /// The command line without the program's own name. Not `CommandLine.arguments`, which puts other characters in the place
   /// of what is not UTF-8.

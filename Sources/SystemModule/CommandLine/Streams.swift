@@ -1,6 +1,5 @@
 import CLibrary
 
-/// Somewhere that bytes go to.
 package protocol ByteOutput: Sendable {
   /// All of them are written when this returns.
   func write(_ bytes: [UInt8]) throws(DermaFusionError)
@@ -47,21 +46,15 @@ package enum StandardStreams {
   package static let output = FileDescriptorOutput(descriptor: STDOUT_FILENO)
   package static let errors = FileDescriptorOutput(descriptor: STDERR_FILENO)
 
-  /// True if a person looks at the output.
   package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-  /// True if a person looks at the errors.
   package static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// Reads standard input to its end.
-  ///
-  /// - Parameter limit: bytes that it may have.
+  /// Reads standard input of at most `limit` bytes to its end.
   @Sendable package static func readInput(limit: Int) throws(DermaFusionError) -> [UInt8] {
     unsafe try FileBytes.read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
   }
 
-  /// Reads from standard input until the buffer is full.
-  ///
-  /// - Returns: false where it ends before.
+  /// Reads from standard input until the buffer is full; false where it ends before.
   package static func readInput(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
     var count = 0
     while count < buffer.count {

@@ -34,9 +34,7 @@ import CLibrary
     array = bytes
   }
 
-  /// Reads the file at a path.
-  ///
-  /// - Parameter limit: the most bytes that it may have; looked at before any is read.
+  /// Reads the file at a path. Before any byte is read it is refused if it has more than `limit`.
   package init(path: String, limit: Int) throws(DermaFusionError) {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       // Opening a pipe would wait for a writer.
@@ -151,7 +149,6 @@ import CLibrary
   /// Smaller parts are not worth a call of the system.
   private static let releasedByteCount = 1 << 18
 
-  /// The whole content, copied.
   package var copied: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 
   /// True if a path leads to a folder; nil when it leads to nothing.
@@ -232,9 +229,7 @@ import CLibrary
       guard after.st_size == before.st_size, date(after) == date(before) else { throw .changed(path) }
     }
 
-    /// Fills a part of the memory, from a page's start on, with the file's bytes from a place on.
-    ///
-    /// - Returns: the error, if there was one.
+    /// Fills a part of the memory, from a page's start on, with the file's bytes from a place on; returns the error.
     private static func read(
       into part: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String, at place: Int
     ) -> DermaFusionError? {

@@ -9,13 +9,10 @@ import CLibrary
   /// Buffers from this size on are pages fresh from the system, which are zero already.
   private static let mappedByteCount = 1 << 18
 
-  /// The first element.
   package let pointer: UnsafeMutablePointer<Float>
-  /// Elements.
   package let count: Int
   private let mapping: UnsafeMutableRawPointer?
 
-  /// Allocates `count` zeros.
   package init(count: Int) {
     precondition(count >= 0, "a buffer cannot hold \(count) elements")
     self.count = count
@@ -44,7 +41,6 @@ extension Int {
   package func roundedUp(toMultipleOf step: Int) -> Int { (self + step - 1) / step * step }
 }
 
-/// The caches of a core.
 package enum CacheSize {
   /// Bytes of the second-level cache, as the system tells; half a megabyte where it does not.
   package static let secondLevel: Int = {

@@ -48,7 +48,6 @@
 
     package init(_ value: sending Value) { mutex = Mutex(value) }
 
-    /// Calls `body` with the value while no other thread has it.
     package func withLock<Result, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

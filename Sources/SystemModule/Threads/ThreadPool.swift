@@ -17,7 +17,6 @@ package final class ThreadPool: Sendable {
   /// The calls that all threads are in. Looking at the table costs a lock.
   private let soloCount = Atomic<Int>(0)
 
-  /// - Parameter threadCount: at least 1.
   package init(threadCount: Int) {
     precondition(threadCount >= 1, "a pool of \(threadCount) threads")
     self.threadCount = threadCount
@@ -177,14 +176,12 @@ private final class Shared: @unchecked Sendable {
   let isStopping = Atomic<Bool>(false)
   var region: UInt32 = 0
   var body: ((Int, Int) -> Void)?
-  /// By thread.
   private let ownTasks: [OwnTasks]
 
   init(threadCount: Int) {
     ownTasks = (0..<threadCount).map { _ in OwnTasks() }
   }
 
-  /// Gives each thread its tasks.
   func share(_ taskCount: Int) {
     let threadCount = min(ownTasks.count, taskCount)
     for (thread, tasks) in ownTasks.enumerated() {

@@ -8,9 +8,7 @@ package enum BackgroundThread {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` on a thread of its own, which ends with it.
-  ///
-  /// - Returns: false where the system allows no more threads; `body` is not run then.
+  /// Runs `body` on a thread of its own, which ends with it; false, and not at all, where the system allows no more.
   @discardableResult
   package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
@@ -54,7 +52,6 @@ package enum BackgroundThread {
     #endif
   }
 
-  /// Lets another thread have this processor.
   static func yield() {
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
       _ = sched_yield()
@@ -75,7 +72,6 @@ package enum BackgroundThread {
     private let state = Locked(State())
     private let limit: Int
 
-    /// - Parameter limit: threads at once, at least 1.
     package init(limit: Int) { self.limit = limit }
 
     /// Runs `work` on one of the threads; on the calling one where the system allows no more.
