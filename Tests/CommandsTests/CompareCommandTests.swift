@@ -89,6 +89,13 @@ import Testing
     #expect(compare(words: words + ["--format", "json"]).output.contains(#""differenceCI":null"#))
   }
 
+  @Test func aFileThatIsNamedTwiceCountsOnce() throws {
+    let (images, labels) = threeImages()
+    let words = ["--model", "plain", "--against", "biased", "--labels", labels, "--format", "json", images]
+    let again = compare(words: words + ["\(images)/a.ppm", "\(images)/./b.ppm"])
+    #expect(again.status == .success && again.output == compare(words: words).output)
+  }
+
   @Test func aKnownBiasIsFound() throws {
     let (images, labels) = threeImages()
     let result = compare(

@@ -66,6 +66,15 @@ import Testing
     #expect(lesions[1].members.map(\.key).prefix(4) == ["schemaVersion", "lesion", "images", "model"])
   }
 
+  @Test func aFileThatIsNamedTwiceCountsOnce() throws {
+    let (images, table) = writeImages()
+    let again = folder.path + "/./a.ppm"
+    let words = ["--metadata", table, "--format", "json", "--by", "lesion"]
+    let once = runTool(words: ["classify"] + images + words)
+    let twice = runTool(words: ["classify", images[0], images[0], again] + images[1...] + words)
+    #expect(once.status == .success && twice.output == once.output)
+  }
+
   @Test func itAbstainsOnlyIfItDoesFromAll() throws {
     let (images, table) = writeImages()
     let alone = runTool(

@@ -16,7 +16,7 @@ enum CompareCommand: Command {
     how many images have the same likeliest class (also among those that both models answer), how many images the models \
     abstain from, and for each class the greatest change of its probability, with the image. The models must have the \
     same classes, in any order; A says which of them are malignant. Images, folders and failures are as in \
-    \(ClassifyCommand.name).
+    \(ClassifyCommand.name). A file that is named twice counts once.
 
     With --labels, the figures of \(EvaluateCommand.name) follow for A, for B and the difference B - A. Each difference has a \
     paired 95 % interval from \(Bootstrap.resampleCount) bootstrap resamples, drawn with a fixed seed by patient, lesion or image as in \(EvaluateCommand.name): both \
@@ -80,7 +80,8 @@ enum CompareCommand: Command {
       try SeenByModels(list.list, [(folders[0], first), (folders[1], second)])
     }
     if !arguments[Flag.allowTrainingLesions] { try seen?.refuseTrained(labels: list?.list.path ?? "") }
-    let items = input.images.items
+    var pictures: Set<PictureIdentity> = []
+    let items = input.images.items.once(&pictures)
     let views = ImageViews(arguments)
     let parts = [first, second].map { ImagePart(for: $0.configuration.preprocessing) }
     let part = seen?.looks != true && parts[0] == parts[1] ? parts[0] : .whole

@@ -107,12 +107,7 @@ struct PictureList {
   let threadCount: Int
   private var runner: BatchRunner
   private let limits: DecodingLimits
-  private var seen: Set<Identity> = []
-
-  private struct Identity: Hashable {
-    let file: FileIdentity
-    let frame: Int?
-  }
+  private var seen: Set<PictureIdentity> = []
 
   init(_ arguments: ParsedArguments, terminal: Terminal) {
     threadCount = arguments[CommandOption<Int>.threads] ?? ProcessorCount.available()
@@ -126,11 +121,7 @@ struct PictureList {
   mutating func read(_ words: [String], interruption: String) throws {
     let images = try ImageList(words)
     images.leftOut.note(on: runner.terminal, isQuiet: runner.isQuiet)
-    let items = images.items.filter { item in
-      guard case .success(let source) = item, source.name != "-", let file = FileIdentity(path: source.path)
-      else { return true }
-      return seen.insert(Identity(file: file, frame: source.frame)).inserted
-    }
+    let items = images.items.once(&seen)
     listedCount += items.count
     let (limits, terminal) = (limits, runner.terminal)
     try runner.run(items, sideBySideOn: nil, workerCount: threadCount, interruption: interruption) { item in

@@ -76,6 +76,11 @@ struct ImageSource: Equatable, Sendable {
   /// Without its folders.
   var fileName: String? { name.fileName }
 
+  /// The picture, by whichever of its names; nil for standard input.
+  var picture: PictureIdentity? {
+    name == "-" ? nil : FileIdentity(path: path).map { PictureIdentity(file: $0, frame: frame) }
+  }
+
   /// The path for the system.
   var systemPath: String { path == "-" ? "/dev/stdin" : path }
 
@@ -95,6 +100,19 @@ struct ImageSource: Equatable, Sendable {
     } catch {
       throw DermaFusionError.failure(name: name, reason: Sentence(String(describing: error)))
     }
+  }
+}
+
+/// A file's picture, or one of its frames.
+struct PictureIdentity: Hashable, Sendable {
+  let file: FileIdentity
+  let frame: Int?
+}
+
+extension [Result<ImageSource, DermaFusionError>] {
+  /// Each picture once: those that are not in `seen`, to which they are added. Failures and standard input stay.
+  func once(_ seen: inout Set<PictureIdentity>) -> Self {
+    filter { item in (try? item.get())?.picture.map { seen.insert($0).inserted } ?? true }
   }
 }
 
