@@ -1,8 +1,7 @@
 """The table of architectures: what each name means and how its network pads.
 
-EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants have a network here, with timm's names of tensors. MobileNetV3
-and ResNet are timm's own. All of these can have metadata, and all but ResNet can be made 8 bits of. timm's others are
-run by the program only.
+All networks are timm's. EfficientNet B0-B7, Lite0-Lite4 and their tf_ variants, MobileNetV3 and two ResNets can have
+metadata, and all of these but ResNet can be made 8 bits of. timm's others are run by the program only.
 """
 
 import contextlib
@@ -108,9 +107,3 @@ def padding_of(name, padding=None):
 def torchvision_epsilon(name):
     """The batch-norm epsilon of torchvision's network, which for some is not that of timm's."""
     return 1e-3 if name in MOBILENETS or name in ("efficientnet_b5", "efficientnet_b6", "efficientnet_b7") else 1e-5
-
-
-def rounded_to_8(channels):
-    """To the nearest multiple of 8 that is not below 90 %."""
-    rounded = max(8, int(channels + 4) // 8 * 8)
-    return rounded + 8 if rounded < 0.9 * channels else rounded

@@ -1,7 +1,6 @@
 """The network that a config.json describes, and the config.json of a new model."""
 
 from dermafusion_training.model.architecture import (
-    EFFICIENTNETS,
     EPSILONS,
     has_positions,
     is_timms,
@@ -10,8 +9,6 @@ from dermafusion_training.model.architecture import (
     timm,
 )
 from dermafusion_training.model.config import SEXES, SITES, default_fusion, default_preprocessing
-from dermafusion_training.model.efficientnet import EfficientNet
-from dermafusion_training.model.layers import Convention
 from dermafusion_training.model.quantized import QUANTIZED, make_quantized
 from dermafusion_training.model.timms import timm_network
 
@@ -25,10 +22,7 @@ def build_model(config, dropout=0.0):
     if is_timms(name):
         return other_network(config)
     padding, head = padding_of(name, config["padding"]), (len(config["classes"]), config["fusion"], dropout)
-    if name in EFFICIENTNETS:
-        model = EfficientNet(name, Convention(padding, config["batch_norm_epsilon"]), *head)
-    else:
-        model = timm_network(name, config["batch_norm_epsilon"], *head)
+    model = timm_network(name, padding, config["batch_norm_epsilon"], *head)
     return make_quantized(model, config) if config.get("precision") == QUANTIZED else model
 
 

@@ -14,7 +14,7 @@ from dermafusion_training.model.fusion import FusionHead
 class Network(nn.Module):
     """Images float32 [N, 3, H, W] and, with a fusion head, metadata float32 [N, 4], to logits [N, classes].
 
-    A subclass has what differs from the methods here, which are EfficientNet's and MobileNetV3's.
+    It goes before timm's class in a class of both. A subclass has what differs from the methods here.
     """
 
     stem_name = "conv_stem"  # of the feature map after the stem
@@ -46,11 +46,11 @@ class Network(nn.Module):
 
     def features(self, image):
         """The last feature map, [N, C, H, W]."""
-        return self.stage_output(image, len(self.named_stages()) - 1)
+        return self.forward_features(image)
 
     def pool(self, feature_map):
         """The pooled features [N, C] of the last feature map, which the head takes."""
-        return feature_map.mean((2, 3))
+        return self.forward_head(feature_map, pre_logits=True)
 
     def head(self, pooled, metadata=None):
         """Logits [N, classes] of pooled features."""

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from dermafusion_training.model.layers import SameConv2d
+from dermafusion_training.model.timms import SameConv2d
 
 SOURCE = Path(__file__).with_name("gradients.cpp")
 FLAGS = ["-O3", "-march=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC"]
@@ -109,7 +109,7 @@ class Pointwise(torch.autograd.Function):
 
 
 def depthwise_forward(convolution, library, x, weight, bias):
-    x, padding = convolution.padded(x)
+    x, padding = convolution.padded(x) if isinstance(convolution, SameConv2d) else (x, convolution.padding)
     return Depthwise.apply(x, weight, bias, convolution.stride[0], padding[0], library)
 
 
@@ -130,7 +130,6 @@ def make_gradients_fast(model, folder, bfloat16):
         elif (
             library is not None
             and is_depthwise
-            and isinstance(convolution, SameConv2d)
             and convolution.in_channels % 16 == 0
             and (size, stride) in ((5, 1), (5, 2), (3, 2))
         ):

