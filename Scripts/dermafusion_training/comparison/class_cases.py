@@ -7,8 +7,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-import numpy as np
-
 from dermafusion_training.comparison.timm_checkpoints import logits_of, random_network, save_checkpoint
 from dermafusion_training.paths import IMAGES
 
@@ -69,11 +67,6 @@ CASES = (
         [{"class": "benign", "malignancy": "benign"}, {"class": "malignant", "malignancy": "malignant"}],
     ),
 )  # fmt: skip
-
-
-def softmax(logits):
-    exponents = np.exp(logits - logits.max(-1, keepdims=True))
-    return exponents / exponents.sum(-1, keepdims=True)
 
 
 def risk_of(case, probabilities):
