@@ -239,7 +239,8 @@ struct Prefetch {
   init(_ start: UnsafeRawPointer, count: Int, requestCount: Int) {
     address = start.assumingMemoryBound(to: Float.self)
     end = address + count
-    step = max(count / max(requestCount, 1), 1)
+    // Rounded up: otherwise half a panel would be left of one that 17 tiles pass over.
+    step = max((count &+ requestCount &- 1) / max(requestCount, 1), 1)
   }
 
   /// To be called before each tile: prefetches end with the panel.
