@@ -55,7 +55,7 @@ enum EmbedCommand: Command {
     var features: [Float] = []
     var table = ClassificationCSV.line(["image_id", "image"])
     var count = 0
-    var runner = BatchRunner(arguments, terminal: terminal)
+    var runner = BatchRunner(terminal: terminal)
     try runner.run(
       input.images.items, sideBySideOn: classifier, interruption: "\(path) was not written."
     ) { item in
@@ -76,11 +76,9 @@ enum EmbedCommand: Command {
     var files = [(bytes: NPYFile.bytes(features, shape: [count, channels]), path: path)]
     if let ids = arguments[ids] { files.append((Array(table.utf8), ids)) }
     try outputs.write(files)
-    if !arguments[Flag.quiet] {
-      let failed = runner.failures.isEmpty ? "" : " \(runner.failures.count) failed."
-      terminal.noteOnScreen(
-        "\(path): \(count) \(count == 1 ? "image" : "images"), \(channels) features each.\(failed)")
-    }
+    let failed = runner.failures.isEmpty ? "" : " \(runner.failures.count) failed."
+    terminal.noteOnScreen(
+      "\(path): \(count) \(count == 1 ? "image" : "images"), \(channels) features each.\(failed)")
     return runner.status
   }
 

@@ -83,12 +83,13 @@ package struct Tool: Sendable {
     }
   }
 
-  /// Runs a command, whose failures are in the language of its `--language`.
+  /// Runs a command with the language and the quiet that its options ask for.
   private func run(
     _ command: any Command.Type, _ arguments: ParsedArguments, _ session: Session
   ) throws -> ExitStatus {
     var session = session
     session.terminal.language = arguments.value(of: CommandOption<Language>.language)
+    session.terminal.isQuiet = arguments[Flag.quiet]
     do {
       return try command.run(arguments, session: session)
     } catch let error as DermaFusionError {

@@ -5,8 +5,12 @@ import Testing
 @testable import Commands
 
 @Suite struct ProgressTests {
-  private func terminal(_ errors: MemoryOutput, width: Int? = nil, showsProgress: Bool = true) -> Terminal {
-    memoryTerminal(errors: errors, width: width, showsProgress: showsProgress)
+  private func terminal(
+    _ errors: MemoryOutput, width: Int? = nil, showsProgress: Bool = true, isQuiet: Bool = false
+  ) -> Terminal {
+    var terminal = memoryTerminal(errors: errors, width: width, showsProgress: showsProgress)
+    terminal.isQuiet = isQuiet
+    return terminal
   }
 
   @Test func saysHowManyHowFastHowLongAndWhatFailed() {
@@ -47,7 +51,7 @@ import Testing
     for (showsProgress, total, isQuiet) in [(false, 9, false), (true, 1, false), (true, 9, true)] {
       let errors = MemoryOutput()
       var progress = Progress(
-        terminal: terminal(errors, showsProgress: showsProgress), total: total, isQuiet: isQuiet, clock: { 0 }
+        terminal: terminal(errors, showsProgress: showsProgress, isQuiet: isQuiet), total: total, clock: { 0 }
       )
       progress.advance()
       progress.pause {}

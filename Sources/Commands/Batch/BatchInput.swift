@@ -25,7 +25,7 @@ struct BatchInput: Sendable {
       needsLesions: needsLesions)
     modelFolder = try ModelLocation.folder(arguments, terminal: terminal)
     limits = DecodingOptions.limits(arguments)
-    images.leftOut.note(on: terminal, isQuiet: arguments[Flag.quiet])
+    images.leftOut.note(on: terminal)
   }
 
   /// The files that the command writes, checked against what it reads.
@@ -46,17 +46,15 @@ struct BatchInput: Sendable {
 
   /// Notes that the model was not fitted to abstain.
   func noteModel(_ classifier: Classifier, on terminal: Terminal) {
-    guard classifier.abstentionKind == .basic, !arguments[Flag.quiet] else { return }
-    terminal.note("Note: \(classifier.model.name) has \(classifier.abstentionWords).")
+    guard classifier.abstentionKind == .basic else { return }
+    terminal.remark("\(classifier.model.name) has \(classifier.abstentionWords).")
   }
 
   /// Tells a person that many images are of a kind that the model seldom met, as those of another camera are.
   ///
-  /// - Parameters:
-  ///   - unfamiliar: images further out than nine in ten of the model's validation; a quarter of all is worth a note.
-  ///   - count: images with a result.
+  /// - Parameter unfamiliar: images further out than nine in ten of the model's validation; a quarter of all is worth a note.
   func noteUnfamiliar(_ unfamiliar: Int, of count: Int, on terminal: Terminal) {
-    guard unfamiliar > 0, unfamiliar * 4 >= count, !arguments[Flag.quiet] else { return }
+    guard unfamiliar > 0, unfamiliar * 4 >= count else { return }
     let subject = count == 1 ? "the image looks" : "\(unfamiliar) of \(count) images look"
     terminal.noteOnScreen(
       """
@@ -67,18 +65,17 @@ struct BatchInput: Sendable {
 
   /// Tells how many images of several look as if no dermatoscope took them.
   func noteNotDermoscopic(_ found: Int, of count: Int, on terminal: Terminal) {
-    guard found > 0, count > 1, !arguments[Flag.quiet] else { return }
-    terminal.note(
+    guard found > 0, count > 1 else { return }
+    terminal.remark(
       """
-      Note: \(found) of \(count) images \(found == 1 ? "does" : "do") not look like pictures through a dermatoscope. \
+      \(found) of \(count) images \(found == 1 ? "does" : "do") not look like pictures through a dermatoscope. \
       The model abstains from them.
       """)
   }
 
   /// Prints the table's notes, such as rows without an image.
   func noteTable(on terminal: Terminal) {
-    guard let table, !arguments[Flag.quiet] else { return }
-    for note in table.notes { terminal.note("Note: \(note)") }
+    for note in table?.notes ?? [] { terminal.remark("\(note)") }
   }
 }
 

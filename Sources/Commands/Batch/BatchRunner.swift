@@ -4,15 +4,11 @@ import SystemModule
 /// Does a command's work on many images: results in their order, progress, failures by name, and the closing summary.
 struct BatchRunner {
   let terminal: Terminal
-  let isQuiet: Bool
   private(set) var summary = BatchSummary()
   /// Messages of what failed, each of which was reported.
   private(set) var failures: [Sentence] = []
 
-  init(_ arguments: ParsedArguments, terminal: Terminal) {
-    self.terminal = terminal
-    isQuiet = arguments[Flag.quiet]
-  }
+  init(terminal: Terminal) { self.terminal = terminal }
 
   /// The exit status, by what failed so far.
   var status: ExitStatus { failures.isEmpty ? .success : .failure }
@@ -37,9 +33,11 @@ struct BatchRunner {
     writesOnScreen: Bool = false, interruption: String, work: @escaping @Sendable (Item) throws -> Value,
     consume: (Value) throws -> Classification?
   ) throws {
-    if items.count > 1, !isQuiet { terminal.setInterruptionMessage("Interrupted. \(interruption)".printable) }
+    if items.count > 1, !terminal.isQuiet {
+      terminal.setInterruptionMessage("Interrupted. \(interruption)".printable)
+    }
     defer { terminal.setInterruptionMessage(nil) }
-    var progress = Progress(terminal: terminal, total: items.count, isQuiet: isQuiet)
+    var progress = Progress(terminal: terminal, total: items.count)
     defer { progress.clear() }
     var severalPictures = 0
     let outcome = { @Sendable (item: Item) -> Result<Value, any Error> in Result { try work(item) } }
@@ -71,10 +69,10 @@ struct BatchRunner {
         try take(outcome)
       }
     }
-    if severalPictures > 0, !isQuiet {
+    if severalPictures > 0 {
       let subject = severalPictures == 1 ? "1 image file holds" : "\(severalPictures) image files hold"
       progress.clear()
-      terminal.note("Note: \(subject) several pictures, of which only the first was looked at.")
+      terminal.remark("\(subject) several pictures, of which only the first was looked at.")
     }
   }
 
@@ -82,6 +80,6 @@ struct BatchRunner {
   ///
   /// - Parameter other: the summary to show instead of the images'.
   func showSummary(ofImages count: Int, _ other: BatchSummary? = nil) {
-    if count > 1, !isQuiet { terminal.noteOnScreen((other ?? summary).sentences.joined(separator: " ")) }
+    if count > 1 { terminal.noteOnScreen((other ?? summary).sentences.joined(separator: " ")) }
   }
 }

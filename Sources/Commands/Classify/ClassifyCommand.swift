@@ -66,12 +66,12 @@ enum ClassifyCommand: Command {
     let classifier = try session.classifier(input.modelFolder, arguments)
     input.noteModel(classifier, on: terminal)
     let submission = try ISICSubmission(arguments, images: input.images.sources, classifier: classifier)
-    if let note = submission?.note, !arguments[Flag.quiet] { terminal.note("Note: \(note)") }
+    if let note = submission?.note { terminal.remark("\(note)") }
     var destination = try ResultDestination(
       arguments, outputs: outputs, input: input, classifier: classifier, submission: submission,
       terminal: terminal)
 
-    var runner = BatchRunner(arguments, terminal: terminal)
+    var runner = BatchRunner(terminal: terminal)
     let views = ImageViews(arguments)
     let text = destination.writer.text
     let includesTiming = arguments[ClassifyOptions.timing]
@@ -114,7 +114,7 @@ enum ClassifyCommand: Command {
       // A reader that has gone, such as head, has what it wanted; a failure before that stays one.
       return runner.status
     }
-    let summary = try lesions?.write(to: &destination, isQuiet: arguments[Flag.quiet], terminal: terminal)
+    let summary = try lesions?.write(to: &destination, terminal: terminal)
     try destination.finish(summary ?? runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty {
       runner.showSummary(ofImages: input.images.items.count, summary)
@@ -253,7 +253,7 @@ struct ResultDestination {
       (file, isFirst) = (continued, results.byteCount == 0)
       finishing = continued.finish
       interruption = "\(path) keeps the results made so far; the same command continues it."
-      if results.count > 0, !arguments[Flag.quiet] {
+      if results.count > 0 {
         let done = "\(items.count - remaining.count) of \(items.count) images have a result in \(path)"
         terminal.noteOnScreen(remaining.isEmpty ? "\(done): nothing left to do." : "\(done).")
       }

@@ -19,9 +19,7 @@ enum AnswerUnit: String, CaseIterable, Sendable {
 extension Classification {
   /// The answer for the photographs of one lesion.
   ///
-  /// - Parameters:
-  ///   - results: of its photographs, at least one.
-  ///   - temperature: of the model that made them.
+  /// - Parameter results: of its photographs, at least one.
   static func combined(_ results: [Classification], _ temperature: Temperature) -> Classification {
     if results.count == 1 { return results[0] }
     let answered = results.filter { !$0.abstains }
@@ -118,7 +116,6 @@ struct LesionAnswers {
   /// Words for the table of text, one for each answer.
   let names: [String]
 
-  /// - Parameter temperature: of the model.
   init(_ input: BatchInput, _ temperature: Temperature) {
     let sources = input.images.sources
     var lesions: [[UInt8]: String] = [:]
@@ -173,7 +170,7 @@ struct LesionAnswers {
   ///
   /// - Returns: the counts of the answers.
   func write(
-    to destination: inout ResultDestination, isQuiet: Bool, terminal: Terminal
+    to destination: inout ResultDestination, terminal: Terminal
   ) throws -> BatchSummary {
     let writer: ResultWriter<Answer> = destination.form.writer(to: destination.writer.output, names: names)
     (destination.writer.header, destination.writer.separator) = (writer.header, writer.separator)
@@ -184,11 +181,11 @@ struct LesionAnswers {
       try destination.writer.write(writer.text(answer))
       summary.add(answer.classification)
     }
-    let notes = isQuiet ? [] : answers.compactMap(\.disagreement)
-    for note in notes.prefix(TestList.namedCount) { terminal.note("Note: \(note).") }
+    let notes = answers.compactMap(\.disagreement)
+    for note in notes.prefix(TestList.namedCount) { terminal.remark("\(note).") }
     if notes.count > TestList.namedCount {
-      terminal.note(
-        "Note: the images of \(notes.count - TestList.namedCount) more lesions have different classes or risks."
+      terminal.remark(
+        "the images of \(notes.count - TestList.namedCount) more lesions have different classes or risks."
       )
     }
     return summary

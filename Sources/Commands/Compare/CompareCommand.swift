@@ -88,7 +88,7 @@ enum CompareCommand: Command {
     // As the first model's threads do: several images are computed whole, few share them layer by layer.
     let isShared = 2 * items.count <= first.threadCount
     var images: [ModelComparison.Image] = []
-    var runner = BatchRunner(arguments, terminal: terminal)
+    var runner = BatchRunner(terminal: terminal)
     try runner.run(items, sideBySideOn: first, interruption: "Nothing was written.") { [seen] item in
       let source = try item.get()
       return try source.naming {
@@ -111,11 +111,8 @@ enum CompareCommand: Command {
       return nil
     }
     input.noteTable(on: terminal)
-    if !arguments[Flag.quiet] {
-      for note in list?.notes(on: input.images.sources, saysColumns: arguments[MetadataOptions.table] == nil)
-        ?? []
-      { terminal.note("Note: \(note)") }
-    }
+    list?.note(
+      on: terminal, sources: input.images.sources, saysColumns: arguments[MetadataOptions.table] == nil)
     guard !images.isEmpty else { return .failure }
     let overlaps = seen?.overlaps
     let output = ComparisonOutput(
@@ -240,10 +237,10 @@ struct ComparedLabels: Sendable {
     try rows[source.name.imageKey]?.get()
   }
 
-  /// Notes on the table and on images without a label.
+  /// Notes what the table says too little of, and images without a label.
   ///
   /// - Parameter saysColumns: whether to name columns of the patient's data that are missing.
-  func notes(on sources: [ImageSource], saysColumns: Bool) -> [Sentence] {
+  func note(on terminal: Terminal, sources: [ImageSource], saysColumns: Bool) {
     var notes = saysColumns ? list.notes : list.textNotes
     notes += list.matches.notes(table: list.path)
     let unlabelled = sources.filter { rows[$0.name.imageKey] == nil }
@@ -254,6 +251,6 @@ struct ComparedLabels: Sendable {
         of them \(first.name).
         """)
     }
-    return notes
+    for note in notes { terminal.remark("\(note)") }
   }
 }

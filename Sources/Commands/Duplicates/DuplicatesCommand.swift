@@ -68,8 +68,7 @@ enum DuplicatesCommand: Command {
     guard givenCount > 0 else { return .failure }
 
     var progress = Progress(
-      terminal: terminal, total: pictures.pictures.count * (seen == nil ? 1 : 2), unit: "images compared",
-      isQuiet: arguments[Flag.quiet])
+      terminal: terminal, total: pictures.pictures.count * (seen == nil ? 1 : 2), unit: "images compared")
     defer { progress.clear() }
     var pairs = NearCopies.pairs(
       among: pictures.pictures, withOneOfFirst: givenCount, threadCount: pictures.threadCount
@@ -111,7 +110,7 @@ struct PictureList {
 
   init(_ arguments: ParsedArguments, terminal: Terminal) {
     threadCount = arguments[CommandOption<Int>.threads] ?? ProcessorCount.available()
-    runner = BatchRunner(arguments, terminal: terminal)
+    runner = BatchRunner(terminal: terminal)
     limits = DecodingOptions.limits(arguments)
   }
 
@@ -120,7 +119,7 @@ struct PictureList {
   /// Reads files and folders. What cannot be read is reported.
   mutating func read(_ words: [String], interruption: String) throws {
     let images = try ImageList(words)
-    images.leftOut.note(on: runner.terminal, isQuiet: runner.isQuiet)
+    images.leftOut.note(on: runner.terminal)
     let items = images.items.once(&seen)
     listedCount += items.count
     let (limits, terminal) = (limits, runner.terminal)

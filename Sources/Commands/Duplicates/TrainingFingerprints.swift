@@ -88,17 +88,14 @@ struct TrainingFingerprints {
     }
     let path = "\(FileBytes.folder(of: list))/\(fileName)"
     try FileBytes.write([(bytes(of: fingerprints), path)])
-    if !arguments[Flag.quiet] {
-      if let first = missing.first {
-        terminal.note(
-          """
-          Note: no image belongs to \(missing.count) of \(table.rows.count) rows of \(list), the first of them '\(first)'; \
-          no copy of \(missing.count == 1 ? "it" : "them") will be found.
-          """
-        )
-      }
-      terminal.noteOnScreen("\(path): \(table.rows.count - missing.count) fingerprints.")
+    if let first = missing.first {
+      terminal.remark(
+        """
+        no image belongs to \(missing.count) of \(table.rows.count) rows of \(list), the first of them '\(first)'; \
+        no copy of \(missing.count == 1 ? "it" : "them") will be found.
+        """)
     }
+    terminal.noteOnScreen("\(path): \(table.rows.count - missing.count) fingerprints.")
     return .success
   }
 }

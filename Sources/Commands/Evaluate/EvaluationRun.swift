@@ -35,7 +35,7 @@ struct EvaluationRun {
     self.index = index
     self.terminal = terminal
     views = ImageViews(arguments)
-    runner = BatchRunner(arguments, terminal: terminal)
+    runner = BatchRunner(terminal: terminal)
   }
 
   var status: ExitStatus { runner.status }
@@ -49,10 +49,8 @@ struct EvaluationRun {
   mutating func evaluate(_ list: TestList) throws {
     for failure in index.failures { runner.fail("\(failure)") }
     reportFailures(list)
-    index.leftOut.note(on: terminal, isQuiet: runner.isQuiet)
-    if !runner.isQuiet {
-      for note in list.notes + list.matches.notes(table: list.path) { terminal.note("Note: \(note)") }
-    }
+    index.leftOut.note(on: terminal)
+    for note in list.notes + list.matches.notes(table: list.path) { terminal.remark("\(note)") }
     reportMissing(list)
     noteLeftOut(list)
     let locations = index.locations
@@ -160,9 +158,7 @@ extension EvaluationRun {
 extension EvaluationRun {
   /// Drops the lesions of photographs that the model was trained on by their pixels.
   ///
-  /// - Parameters:
-  ///   - overlap: is given what the pixels show.
-  ///   - table: the path of the list.
+  /// - Parameter overlap: is given what the pixels show.
   mutating func leaveOutTrained(_ overlap: inout TrainingOverlap, table: String) {
     overlap.add(photographs)
     guard let note = overlap.byPixels.leftOut else { return }

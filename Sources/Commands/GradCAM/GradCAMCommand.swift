@@ -83,12 +83,12 @@ enum GradCAMCommand: Command {
         return FileBytes.isThere(picture) && (raw.map(FileBytes.isThere) ?? true)
       }
       let done = items.count - remaining.count
-      if done > 0, !arguments[Flag.quiet] {
+      if done > 0 {
         let end = remaining.isEmpty ? ": nothing left to do." : "."
         terminal.noteOnScreen("\(done) of \(items.count) images have a picture\(end)")
       }
     }
-    var runner = BatchRunner(arguments, terminal: terminal)
+    var runner = BatchRunner(terminal: terminal)
     try runner.run(
       remaining, sideBySideOn: nil, writesOnScreen: true,
       interruption: "The pictures made so far are there; with --resume the same command makes the others."

@@ -31,8 +31,6 @@ struct HeatmapWork: Sendable {
   static let pdfEnding = ".pdf"
 
   /// Writes the picture and the array of an image.
-  ///
-  /// - Returns: what is said of it.
   func explain(_ source: ImageSource, picturePath: String) throws -> ExplanationReport {
     let answer = try self.answer(of: source)
     let explanation = answer.explanation
@@ -75,9 +73,10 @@ struct HeatmapWork: Sendable {
   private func trusts(of answer: ImageAnswer) throws -> [MapTrust] {
     guard arguments[GradCAMOptions.trust] else { return [] }
     // For several images, the progress of the batch is shown.
+    let isBatch = input.images.items.count > 1
     var progress = Progress(
-      terminal: terminal, total: MapTrust.runCount(maps: answer.maps.count), unit: "runs of the network",
-      isQuiet: arguments[Flag.quiet] || input.images.items.count > 1)
+      terminal: terminal, total: isBatch ? 0 : MapTrust.runCount(maps: answer.maps.count),
+      unit: "runs of the network")
     defer { progress.clear() }
     return try classifier.trust(
       in: answer.maps, of: answer.input, metadata: answer.classification.metadata,

@@ -48,7 +48,7 @@ struct ImageIndex: Sendable {
 
 extension LeftOutFiles {
   /// A note on what is left out, and on what is there twice.
-  func note(on terminal: Terminal, isQuiet: Bool) {
-    if let sentence, !isQuiet { terminal.note("Note: \(sentence).") }
+  func note(on terminal: Terminal) {
+    if let sentence { terminal.remark("\(sentence).") }
   }
 }

@@ -102,7 +102,7 @@ enum ReportCommand: Command {
     let classes = try GradCAMOptions.classes(arguments.value(of: lesionClass), labels: classifier.labels)
     let selections = arguments[only]
     var entries: [ReportEntry] = []
-    var runner = BatchRunner(arguments, terminal: terminal)
+    var runner = BatchRunner(terminal: terminal)
     try runner.run(
       input.images.items, sideBySideOn: nil, interruption: "\(path) was not written."
     ) { item in
@@ -121,16 +121,14 @@ enum ReportCommand: Command {
       return entry.result
     }
     input.noteTable(on: terminal)
-    if let list, !arguments[Flag.quiet] {
-      for note in list.notes(on: sources, saysColumns: false) { terminal.note("Note: \(note)") }
-    }
+    list?.note(on: terminal, sources: sources, saysColumns: false)
     guard runner.summary.count > 0 else { return .failure }
     let page = ReportPage(
       entries: entries, summary: runner.summary, failures: runner.failures, selections: selections,
       date: terminal.date(), title: arguments[title], hidesAnswers: arguments[hideAnswers], language: language
     )
     try outputs.write(Array(page.html.utf8), path: path)
-    if !outputs.usesStandardOutput, !arguments[Flag.quiet] {
+    if !outputs.usesStandardOutput {
       terminal.noteOnScreen("\(path): \(runner.summary.sentences.joined(separator: " "))")
     }
     return runner.status

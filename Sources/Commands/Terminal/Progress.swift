@@ -20,14 +20,13 @@ package struct Progress {
 
   /// - Parameters:
   ///   - unit: what is counted, in the plural.
-  ///   - isQuiet: shows nothing.
   ///   - clock: seconds that only grow.
   package init(
-    terminal: Terminal, total: Int, unit: String = "images", isQuiet: Bool = false,
+    terminal: Terminal, total: Int, unit: String = "images",
     clock: @escaping () -> Double = Self.seconds
   ) {
     self.terminal = terminal
-    self.total = isQuiet || !terminal.showsProgress ? 0 : total
+    self.total = terminal.showsProgress && !terminal.isQuiet ? total : 0
     self.unit = unit
     self.clock = clock
     start = clock()

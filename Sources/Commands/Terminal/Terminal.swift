@@ -16,6 +16,8 @@ package struct Terminal: Sendable {
   package let usesColour: Bool
   /// True if a person looks at the errors and can be told how far a long command has come.
   package var showsProgress = false
+  /// True if neither progress nor remarks are wanted.
+  package var isQuiet = false
   /// The value of an environment variable.
   package let environment: @Sendable (String) -> String?
   /// True if a path is that of standard output: `-`, or one that leads to the same pipe, file or terminal.
@@ -60,9 +62,14 @@ package struct Terminal: Sendable {
     try? errors.write(Array("\(message.printable)\n".utf8))
   }
 
+  /// Writes a note that is left out if the terminal is to be quiet.
+  func remark(_ message: String) {
+    if !isQuiet { note("Note: \(message)") }
+  }
+
   /// Writes a remark only where a person looks at the errors: a script gets nothing there but what failed.
   package func noteOnScreen(_ message: String) {
-    guard showsProgress else { return }
+    guard showsProgress, !isQuiet else { return }
     for line in message.wrapped(width: width, indent: 0).split(separator: "\n") { note(String(line)) }
   }
 }
