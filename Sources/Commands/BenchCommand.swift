@@ -53,29 +53,21 @@ struct BenchmarkOutput: PlainReport {
   let report: Benchmark.Report
 
   var members: [(key: String, value: JSONValue)] {
-    var members: [(key: String, value: JSONValue)] = [
-      ("model", report.model.json),
-      ("runs", .integer(report.latencies.count)), ("latencyMs", Self.spread(report.latencies)),
-      ("preprocessMs", .number(report.preprocessing.percentile(50))),
-      ("threads", .integer(report.threadCount)), ("instructionSet", .string(report.instructionSet)),
-      ("gflops", .number(report.speed)), ("peakGflopsPerThread", .number(report.peak)),
-    ]
-    if !report.profile.isEmpty {
-      members.append(
-        (
-          "profile",
-          .array(
-            report.profile.map { step, milliseconds in
-              .object([
-                "layer": .string(step.layer), "step": .string(step.title), "shapes": .string(step.shapes),
-                "ms": .number(milliseconds),
-                "gflops": .number(report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)),
-              ])
-            })
-        ))
+    let steps = report.profile.map { step, milliseconds in
+      JSONValue.object([
+        "layer": .string(step.layer), "step": .string(step.title), "shapes": .string(step.shapes),
+        "ms": .number(milliseconds),
+        "gflops": .number(report.speed(multiplyAdds: step.multiplyAdds, milliseconds: milliseconds)),
+      ])
     }
-    if !report.maps.isEmpty { members.append(("maps", .array(report.maps.map(Self.map)))) }
-    return members
+    return JSONValue.members([
+      "model": report.model.json, "runs": .integer(report.latencies.count),
+      "latencyMs": Self.spread(report.latencies),
+      "preprocessMs": .number(report.preprocessing.percentile(50)), "threads": .integer(report.threadCount),
+      "instructionSet": .string(report.instructionSet), "gflops": .number(report.speed),
+      "peakGflopsPerThread": .number(report.peak), "profile": steps.isEmpty ? nil : .array(steps),
+      "maps": report.maps.isEmpty ? nil : .array(report.maps.map(Self.map)),
+    ])
   }
 
   private static func map(_ timing: Benchmark.MapTiming) -> JSONValue {

@@ -102,17 +102,19 @@ struct ParityOutput: PlainReport {
     if let note = Self.decoderNote(fixtures: fixtures.versions["libjpeg"]) {
       lines.append(note.printable.wrapped(width: width, indent: 0))
     }
-    lines.append("")
-    lines.append(
-      "Stage".padding(to: 22) + "Compared".leftPadding(to: 8) + "Departing".leftPadding(to: 11)
-        + "Greatest difference".leftPadding(to: 21) + "Tolerance".leftPadding(to: 11))
-    for stage in report.stages {
-      let difference = stage.tolerance == nil ? "" : Self.short(stage.greatestDifference)
-      lines.append(
-        stage.name.printable.padding(to: 22) + "\(stage.comparisons)".leftPadding(to: 8)
-          + "\(stage.departures)".leftPadding(to: 11) + difference.leftPadding(to: 21)
-          + (stage.tolerance.map(Self.short) ?? "exact").leftPadding(to: 11))
-    }
+    let stages = report.stages
+    let table = TextTable(
+      names: .left("Stage", least: 22, stages.map(\.name.printable)),
+      columns: [
+        .right("Compared", 8, stages.map { "\($0.comparisons)" }),
+        .right("Departing", 11, stages.map { "\($0.departures)" }),
+        .right(
+          "Greatest difference", 21,
+          stages.map { $0.tolerance == nil ? "" : Self.short($0.greatestDifference) }),
+        .right("Tolerance", 11, stages.map { $0.tolerance.map(Self.short) ?? "exact" }),
+      ])
+    // Never parted: a reader compares whole rows.
+    lines += [""] + table.lines(width: nil)
     let isWhole = report.missingStages.isEmpty
     lines += [
       "", report.agrees ? "Every stage \(isWhole ? "" : "that was compared ")agrees." : "A stage departs.",
@@ -154,20 +156,17 @@ struct ParityOutput: PlainReport {
         "firstDeparture": stage.firstDeparture.map(\.json) ?? .null,
       ])
     }
-    return [
-      ("agrees", .bool(report.agrees)),
-      ("firstDepartingStage", report.firstDepartingStage.map { .string($0.name) } ?? .null),
-      ("stages", .array(stages)),
-      ("notCompared", .strings(report.missingStages)),
-      ("decoders", .strings(ImageDecoder.libraries)),
-      (
-        "versions",
-        .object(fixtures.versions.sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) })
-      ),
-      ("model", classifier.map(\.model.json) ?? .null),
-      ("instructionSet", classifier.map { .string($0.instructionSet) } ?? .null),
-      ("threads", classifier.map { .integer($0.threadCount) } ?? .null),
-    ]
+    let versions = fixtures.versions.sorted { $0.key < $1.key }
+    return JSONValue.members([
+      "agrees": .bool(report.agrees),
+      "firstDepartingStage": report.firstDepartingStage.map { .string($0.name) } ?? .null,
+      "stages": .array(stages), "notCompared": .strings(report.missingStages),
+      "decoders": .strings(ImageDecoder.libraries),
+      "versions": .object(versions.map { (key: $0.key, value: .string($0.value)) }),
+      "model": classifier.map(\.model.json) ?? .null,
+      "instructionSet": classifier.map { .string($0.instructionSet) } ?? .null,
+      "threads": classifier.map { .integer($0.threadCount) } ?? .null,
+    ])
   }
 }
 

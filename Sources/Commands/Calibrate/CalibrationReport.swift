@@ -113,29 +113,23 @@ struct CalibrationReport {
       .object(zip(labels.ids, values).map { (key: $0, value: $1) })
     }
     let limits = fitted.limits
-    return [
-      ("calibratedFrom", origin.json), ("n", .integer(images.count)), ("lesions", .integer(lesionCount)),
-      ("counts", byClass(imageCounts.map { .integer($0) })),
-      (
-        "fitted",
-        .object([
-          "temperature": .number(fitted.fit.temperature),
-          "bias": byClass(fitted.fit.bias.map { .number($0) }), "biasType": .string(biasType),
-          "lastLayer": .bool(fitted.fit.change != nil),
-          "thresholds": limits.map { byClass($0.thresholds.map { .number($0) }) } ?? .null,
-          "distance": limits.map { .number($0.distance) } ?? .null,
-        ])
-      ),
-      (
-        ModelConfiguration.Abstention.Conformal.coverageByClassKey,
-        limits?.coverageByClass(labels.ids) ?? .null
-      ),
-      ("folds", .integer(CalibrationComparison.foldCount)), ("bootstrap", Bootstrap.json(units)),
-      ("before", metrics(\.before)), ("afterCrossFitted", metrics(\.after)),
-      ("difference", metrics(\.difference)),
-      ("kept", .strings(keptParts.map(\.rawValue))), ("parts", .array(comparison.verdicts.map(\.json))),
-      ("verdict", .string(verdict)),
-    ]
+    return JSONValue.members([
+      "calibratedFrom": origin.json, "n": .integer(images.count), "lesions": .integer(lesionCount),
+      "counts": byClass(imageCounts.map { .integer($0) }),
+      "fitted": .object([
+        "temperature": .number(fitted.fit.temperature),
+        "bias": byClass(fitted.fit.bias.map { .number($0) }), "biasType": .string(biasType),
+        "lastLayer": .bool(fitted.fit.change != nil),
+        "thresholds": limits.map { byClass($0.thresholds.map { .number($0) }) } ?? .null,
+        "distance": limits.map { .number($0.distance) } ?? .null,
+      ]),
+      ModelConfiguration.Abstention.Conformal.coverageByClassKey: limits?.coverageByClass(labels.ids)
+        ?? .null,
+      "folds": .integer(CalibrationComparison.foldCount), "bootstrap": Bootstrap.json(units),
+      "before": metrics(\.before), "afterCrossFitted": metrics(\.after), "difference": metrics(\.difference),
+      "kept": .strings(keptParts.map(\.rawValue)), "parts": .array(comparison.verdicts.map(\.json)),
+      "verdict": .string(verdict),
+    ])
   }
 
   /// In the order in which they were judged.
@@ -148,22 +142,15 @@ struct CalibrationReport {
 
 extension CalibrationPart {
   /// In a sentence.
-  fileprivate var words: String {
-    switch self {
-    case .probabilities: "bias and temperature"
-    case .lastLayer: "the last layer"
-    case .sets: "the sets"
-    case .distance: "the limit of the distance"
-    }
-  }
+  fileprivate var words: String { names.inSentence }
+  fileprivate var title: String { names.ofRow }
 
-  /// As the name of a row.
-  fileprivate var title: String {
+  private var names: (inSentence: String, ofRow: String) {
     switch self {
-    case .probabilities: "Bias, temp."
-    case .lastLayer: "Last layer"
-    case .sets: "Sets"
-    case .distance: "Distance"
+    case .probabilities: ("bias and temperature", "Bias, temp.")
+    case .lastLayer: ("the last layer", "Last layer")
+    case .sets: ("the sets", "Sets")
+    case .distance: ("the limit of the distance", "Distance")
     }
   }
 }

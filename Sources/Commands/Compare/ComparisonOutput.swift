@@ -14,19 +14,14 @@ struct ComparisonOutput: PlainReport {
   let overlaps: [TrainingOverlap]?
 
   var members: [(key: String, value: JSONValue)] {
-    var members: [(key: String, value: JSONValue)] = [
-      ("model", models[0].identity.json), ("against", models[1].identity.json),
-      ("listed", .integer(listedCount)),
-    ]
-    if views != .upright { members.append(("views", .integer(views.count))) }
-    members += comparison.members
-    members.append(
-      (
-        "trainingLists",
-        overlaps.map { .object(["model": $0[0].json, "against": $0[1].json]) } ?? .null
-      ))
-    if hasSeenPhotographs { members.append(("unseen", comparison.unseen?.json ?? .null)) }
-    return members
+    JSONValue.members([
+      "model": models[0].identity.json, "against": models[1].identity.json,
+      "listed": .integer(listedCount), "views": views == .upright ? nil : .integer(views.count),
+    ]) + comparison.members
+      + JSONValue.members([
+        "trainingLists": overlaps.map { .object(["model": $0[0].json, "against": $0[1].json]) } ?? .null,
+        "unseen": hasSeenPhotographs ? comparison.unseen?.json ?? .null : nil,
+      ])
   }
 
   /// True if the pixels tell photographs that one of the models was trained on.

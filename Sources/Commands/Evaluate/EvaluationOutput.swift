@@ -15,17 +15,16 @@ struct EvaluationOutput: PlainReport {
   let overlap: TrainingOverlap
 
   var members: [(key: String, value: JSONValue)] {
-    var members: [(key: String, value: JSONValue)] = [
-      ("model", model.json), ("listed", .integer(listedCount)),
-    ]
-    if views != .upright { members.append(("views", .integer(views.count))) }
-    if unit == .lesion { members.append(("by", .string(unit.rawValue))) }
-    members += report.members
-    members.append(
-      ("warnings", .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) })))
-    members.append(("trainingList", overlap.json))
-    if overlap.byPixels.trained != nil { members.append(("unseen", report.unseen?.json ?? .null)) }
-    return members
+    JSONValue.members([
+      "model": model.json, "listed": .integer(listedCount),
+      "views": views == .upright ? nil : .integer(views.count),
+      "by": unit == .lesion ? .string(unit.rawValue) : nil,
+    ]) + report.members
+      + JSONValue.members([
+        "warnings": .object(sortedWarnings.map { ($0.warning.rawValue, .integer($0.count)) }),
+        "trainingList": overlap.json,
+        "unseen": overlap.byPixels.trained == nil ? nil : report.unseen?.json ?? .null,
+      ])
   }
 
   var sortedWarnings: [(warning: ClassificationWarning, count: Int)] {
@@ -45,11 +44,9 @@ struct EvaluationOutput: PlainReport {
       let holder =
         unlisted.isEmpty
         ? "the model" : "the member\(unlisted.count == 1 ? "" : "s") \(unlisted.joined(separator: ", "))"
+      let verb = unlisted.count > 1 ? "they were" : "it was"
       notes.append(
-        (
-          "Training list",
-          "none with \(holder): whether \(unlisted.count > 1 ? "they were" : "it was") trained on these lesions is not known"
-        ))
+        ("Training list", "none with \(holder): whether \(verb) trained on these lesions is not known"))
     } else if overlap.trainingLesions.isEmpty {
       notes.append(("Training list", "no lesion and no image of these names was trained on"))
     }
@@ -76,11 +73,8 @@ struct EvaluationOutput: PlainReport {
       let names = report.absentClasses.map(\.id).listed(atMost: 12)
       notes.append(("Note", "no image of \(names): means over classes leave them out"))
     }
-    notes.append(
-      (
-        "Intervals",
-        "by resampling \(ChanceUnit.words(report.set.units)); Clopper-Pearson for shares without spread"
-      ))
+    let units = ChanceUnit.words(report.set.units)
+    notes.append(("Intervals", "by resampling \(units); Clopper-Pearson for shares without spread"))
     notes += sortedWarnings.map { ("Warning", "\($0.count) images: \($0.warning.sentence)") }
     return notes
   }

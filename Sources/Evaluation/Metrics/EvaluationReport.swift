@@ -181,46 +181,25 @@ extension EvaluationReport.Grouping {
 extension EvaluationReport {
   /// The report's members in the order in which they are promised; what is undefined is null.
   package var members: [(key: String, value: JSONValue)] {
-    var members: [(key: String, value: JSONValue)] = [
-      ("n", .integer(overall.imageCount)), ("lesions", .integer(overall.lesionCount)),
-    ]
-    members += overall.members
-    members += [
-      (
-        "weights",
-        isWeighted
-          ? .object([
-            "zero": .integer(weightlessCount), "sum": .number(set.images.reduce(0) { $0 + $1.weights.score }),
-          ]) : .null
-      ),
-      ("validation", validation?.json ?? .null),
-    ]
-    members.append(
-      (
-        "abstention",
-        .object(Metric.abstention.map { ($0.key, abstention[$0].map(JSONValue.number) ?? .null) })
-      ))
-    members.append(
-      (
-        "risk",
-        labels.tellMalignancy
-          ? .object(Metric.riskLevels.map { ($0.rawValue, riskJSON($0)) }) : .null
-      ))
-    members.append(("perClass", .object(labels.map { ($0.id, classJSON($0)) })))
-    members.append(("absentClasses", .strings(absentClasses.map { $0.id })))
-    members.append(
-      (
-        "confusionMatrix",
-        .object([
+    let weights = JSONValue.object([
+      "zero": .integer(weightlessCount), "sum": .number(set.images.reduce(0) { $0 + $1.weights.score }),
+    ])
+    let risk = labels.tellMalignancy ? Metric.riskLevels.map { ($0.rawValue, riskJSON($0)) } : nil
+    return overall.allMembers
+      + JSONValue.members([
+        "weights": isWeighted ? weights : .null, "validation": validation?.json ?? .null,
+        "abstention": .object(
+          Metric.abstention.map { ($0.key, abstention[$0].map(JSONValue.number) ?? .null) }),
+        "risk": risk.map { .object($0) } ?? .null,
+        "perClass": .object(labels.map { ($0.id, classJSON($0)) }),
+        "absentClasses": .strings(absentClasses.map { $0.id }),
+        "confusionMatrix": .object([
           "classes": .strings(labels.ids),
-          "rowsAreLabels": .array(
-            set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
-        ])
-      ))
-    members.append(("bootstrap", Bootstrap.json(self.set.units, hasExactShares: true)))
-    members.append(
-      ("subgroups", .object(subgroups.map { ($0.grouping.name, .array($0.groups.map(\.json))) })))
-    return members
+          "rowsAreLabels": .array(set.confusionMatrix().map { .array($0.map(JSONValue.integer)) }),
+        ]),
+        "bootstrap": Bootstrap.json(self.set.units, hasExactShares: true),
+        "subgroups": .object(subgroups.map { ($0.grouping.name, .array($0.groups.map(\.json))) }),
+      ])
   }
 
   /// The shares of images that reach the level, for malignant classes, other classes, and each class. A class whose id is the
@@ -243,8 +222,6 @@ extension EvaluationReport {
 
 extension Bootstrap {
   /// The way the intervals were drawn.
-  ///
-  /// - Parameter units: of each image.
   package static func json(_ units: [ChanceUnit], hasExactShares: Bool = false) -> JSONValue {
     .object(
       [
@@ -260,25 +237,23 @@ extension EvaluationReport.Measurement {
     Metric.overall.flatMap { self[$0].members($0.key) }
   }
 
-  package var json: JSONValue {
-    .object([("n", .integer(imageCount)), ("lesions", .integer(lesionCount))] + members)
+  fileprivate var allMembers: [(key: String, value: JSONValue)] {
+    [("n", .integer(imageCount)), ("lesions", .integer(lesionCount))] + members
   }
+
+  package var json: JSONValue { .object(allMembers) }
 }
 
 extension EvaluationReport.Subgroup {
   fileprivate var json: JSONValue {
-    let names: [(key: String, value: JSONValue)] = [
-      ("name", .string(name)), ("n", .integer(imageCount)),
-    ]
-    guard let measurement else { return .object(names + [("status", .string("insufficient"))]) }
+    let counts = measurement.map { measurement in
+      measurement.labels.map { ($0.id, JSONValue.integer(measurement.labelCounts[$0.index])) }
+    }
     return .object(
-      names + [
-        ("lesions", .integer(measurement.lesionCount)),
-        (
-          "labels",
-          .object(measurement.labels.map { ($0.id, .integer(measurement.labelCounts[$0.index])) })
-        ),
-        ("status", .string("sufficient")),
-      ] + measurement.members)
+      JSONValue.members([
+        "name": .string(name), "n": .integer(imageCount),
+        "lesions": measurement.map { .integer($0.lesionCount) }, "labels": counts.map { .object($0) },
+        "status": .string(measurement == nil ? "insufficient" : "sufficient"),
+      ]) + (measurement?.members ?? []))
   }
 }

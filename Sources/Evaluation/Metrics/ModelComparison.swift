@@ -168,27 +168,21 @@ extension ClassScores {
 extension ModelComparison {
   /// The comparison's members in the order in which they are promised; what is undefined is null.
   package var members: [(key: String, value: JSONValue)] {
-    [
-      ("n", .integer(images.count)),
-      (
-        "agreement",
-        .object([
-          "n": .integer(agreeingCount), "share": Self.share(agreeingCount, of: images.count),
-          "answered": .integer(answeredCount), "answeredAgreeing": .integer(answeredAgreeingCount),
-          "answeredShare": Self.share(answeredAgreeingCount, of: answeredCount),
-        ])
-      ),
-      (
-        "abstained",
-        .object([
-          "model": .integer(images.count { $0.first.abstains }),
-          "against": .integer(images.count { $0.second.abstains }),
-          "both": .integer(images.count { $0.first.abstains && $0.second.abstains }),
-        ])
-      ),
-      ("greatestChanges", .object(changes.map { ($0.label.id, $0.json) })),
-      ("labelled", measurement?.json ?? .null),
-    ]
+    JSONValue.members([
+      "n": .integer(images.count),
+      "agreement": .object([
+        "n": .integer(agreeingCount), "share": Self.share(agreeingCount, of: images.count),
+        "answered": .integer(answeredCount), "answeredAgreeing": .integer(answeredAgreeingCount),
+        "answeredShare": Self.share(answeredAgreeingCount, of: answeredCount),
+      ]),
+      "abstained": .object([
+        "model": .integer(images.count { $0.first.abstains }),
+        "against": .integer(images.count { $0.second.abstains }),
+        "both": .integer(images.count { $0.first.abstains && $0.second.abstains }),
+      ]),
+      "greatestChanges": .object(changes.map { ($0.label.id, $0.json) }),
+      "labelled": measurement?.json ?? .null,
+    ])
   }
 
   private static func share(_ count: Int, of all: Int) -> JSONValue {

@@ -86,6 +86,13 @@ extension JSONValue {
     .object(Array(members))
   }
 
+  /// The members of an object; one without a value is left out.
+  package static func members(
+    _ members: KeyValuePairs<String, JSONValue?>
+  ) -> [(key: String, value: JSONValue)] {
+    members.compactMap { key, value in value.map { (key, $0) } }
+  }
+
   /// On one line, without white space between tokens.
   package var text: String {
     var text = ""
