@@ -36,24 +36,16 @@ enum InfoCommand: Command {
 
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
-    if arguments[licences] {
-      try terminal.write(
-        LicenceReport(text: LicenceReport.read(terminal)), as: arguments.value(of: OutputFormat.option))
+    func show(_ report: some Report) throws -> ExitStatus {
+      try terminal.write(report, as: arguments.value(of: OutputFormat.option))
       return .success
     }
+    if arguments[licences] { return try show(LicenceReport(text: LicenceReport.read(terminal))) }
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    if arguments[models] {
-      return try list(folder, arguments, session)
-    }
+    if arguments[models] { return try list(folder, arguments, session) }
     let classifier = try session.classifier(folder, arguments, needsClasses: false)
-    if arguments[network] {
-      try terminal.write(
-        NetworkReport(classifier: classifier), as: arguments.value(of: OutputFormat.option))
-      return .success
-    }
-    try terminal.write(
-      InfoReport(classifier: classifier, folder: folder), as: arguments.value(of: OutputFormat.option))
-    return .success
+    if arguments[network] { return try show(NetworkReport(classifier: classifier)) }
+    return try show(InfoReport(classifier: classifier, folder: folder))
   }
 
   private static func list(_ folder: String, _ arguments: ParsedArguments, _ session: Session) throws

@@ -134,8 +134,8 @@ extension Tool {
   /// The text of `--help` without a command.
   package var help: String {
     var text = [
-      Help.wrapped("OVERVIEW: " + abstract, indent: 0),
-      Help.wrapped(discussion, indent: 0),
+      ("OVERVIEW: " + abstract).wrapped(width: Help.width, indent: 0),
+      discussion.wrapped(width: Help.width, indent: 0),
       "USAGE: \(name) <subcommand>",
       Help.section("OPTIONS", Help.commonOptions),
       Help.section("SUBCOMMANDS", commands.map { ($0.name, $0.abstract) }),

@@ -156,8 +156,9 @@ extension ClassifierHead {
   ) throws(DermaFusionError) {
     var hidden: Dense?
     if let layer = builder.hidden {
-      hidden = try weights.denseConvolution(
-        layer.name, inputs: pooledCount, outputs: layer.channels, activation: layer.activation)
+      hidden = try weights.dense(
+        layer.name, inputs: pooledCount, outputs: layer.channels, activation: layer.activation,
+        isConvolution: true)
     }
     let featureCount = builder.hidden?.channels ?? pooledCount
     if let fusion {

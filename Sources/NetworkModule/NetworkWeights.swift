@@ -149,11 +149,12 @@ package struct NetworkWeights {
     return fold
   }
 
+  /// - Parameter isConvolution: true for a 1x1 convolution on one pixel.
   func dense(
-    _ name: String, inputs: Int, outputs: Int, activation: Activation = .identity
+    _ name: String, inputs: Int, outputs: Int, activation: Activation = .identity, isConvolution: Bool = false
   ) throws(DermaFusionError) -> Dense {
     Dense(
-      weight: try tensor("\(name).weight", shape: [outputs, inputs]),
+      weight: try tensor("\(name).weight", shape: [outputs, inputs] + (isConvolution ? [1, 1] : [])),
       bias: try tensor("\(name).bias", shape: [outputs]), activation: activation,
       isExact: precision == .int8, kernels: kernels)
   }
@@ -162,16 +163,6 @@ package struct NetworkWeights {
     LayerNormalization(
       scale: try tensor("\(name).weight", shape: [count]), offset: try tensor("\(name).bias", shape: [count]),
       epsilon: epsilon)
-  }
-
-  /// A 1x1 convolution with bias on one pixel, as a dense layer.
-  func denseConvolution(
-    _ name: String, inputs: Int, outputs: Int, activation: Activation
-  ) throws(DermaFusionError) -> Dense {
-    Dense(
-      weight: try tensor("\(name).weight", shape: [outputs, inputs, 1, 1]),
-      bias: try tensor("\(name).bias", shape: [outputs]), activation: activation,
-      isExact: precision == .int8, kernels: kernels)
   }
 
   /// The tensors `abstention.*`, which lie beside the network's.
@@ -192,7 +183,6 @@ package struct NetworkWeights {
 
   /// The tensor `abstention.dermoscopy`.
   ///
-  /// - Parameter count: The number of features.
   /// - Throws: `DermaFusionError` for a tensor that is missing, misshapen or not finite.
   func dermoscopyProbe(channels count: Int) throws(DermaFusionError) -> DermoscopyProbe {
     DermoscopyProbe(weights: try scope("abstention").tensor("dermoscopy", shape: [count]))

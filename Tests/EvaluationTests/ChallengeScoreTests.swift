@@ -31,7 +31,7 @@ import Testing
       images.enumerated().map { place, image in
         EvaluatedImage(
           lesion: "\(place)", label: labels[image.label],
-          probabilities: ClassScores(image.probabilities, labels: labels), metadata: .unknown, source: "",
+          probabilities: ClassScores(image.probabilities, labels: labels),
           weights: weights(image.score, image.validation))
       }, sources: [""])
   }

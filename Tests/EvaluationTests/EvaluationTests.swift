@@ -72,7 +72,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     func image(_ label: LesionLabel, melanoma: Float, lesion: String) -> EvaluatedImage {
       let values = Labels.ham10000.map { $0 == .mel ? melanoma : $0 == .nv ? 1 - melanoma : 0 }
       return EvaluatedImage(
-        lesion: lesion, label: label, probabilities: ClassScores(values), metadata: .unknown, source: "a")
+        lesion: lesion, label: label, probabilities: ClassScores(values))
     }
     let images = [
       image(.mel, melanoma: 0.3, lesion: "1"), image(.mel, melanoma: 0.12, lesion: "2"),
@@ -125,7 +125,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let values = EvaluationSet(
       [LesionLabel.nv, .mel, .akiec].enumerated().map { index, label in
         EvaluatedImage(
-          lesion: "\(index)", label: label, probabilities: equal, metadata: .unknown, source: "a")
+          lesion: "\(index)", label: label, probabilities: equal)
       }
     ).values()
     #expect(values[.macroAUROC] == 0.5)
@@ -161,8 +161,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let values = EvaluationSet(
       images.enumerated().map { index, image in
         EvaluatedImage(
-          lesion: "\(index)", label: image.0, probabilities: ClassScores(image.1), metadata: .unknown,
-          source: "a")
+          lesion: "\(index)", label: image.0, probabilities: ClassScores(image.1))
       }
     ).values()
     // ln 2, ln 8/7 and, of a label that was held impossible, ln 1e12.
@@ -184,7 +183,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     let calm = ClassScores([0, 0, 0.1, 0, 0, 0.9, 0])
     let images = [(LesionLabel.mel, spread), (.nv, mole), (.nv, calm)].enumerated().map { index, pair in
       EvaluatedImage(
-        lesion: "\(index)", label: pair.0, probabilities: pair.1, metadata: .unknown, source: "a")
+        lesion: "\(index)", label: pair.0, probabilities: pair.1)
     }
     #expect(EvaluationSet(images).values()[.malignantAUROC] == 1)
     #expect(EvaluationSet(images).values()[.auroc(.mel)] == 0.5)
@@ -207,8 +206,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
       -> EvaluatedImage
     {
       EvaluatedImage(
-        lesion: "l", label: label, probabilities: ClassScores([0, 0, 0, 0, 0, 1, 0]), metadata: .unknown,
-        source: "s",
+        lesion: "l", label: label, probabilities: ClassScores([0, 0, 0, 0, 0, 1, 0]),
         abstention: Abstention(
           reasons: reasons, conformalSet: Abstention.ConformalSet(classes: set, coverage: stated)))
     }
@@ -224,8 +222,7 @@ func randomImages(_ count: Int, seed: UInt64, classes: [LesionLabel] = Array(Lab
     #expect(values[.coverage] == 0.75)
     #expect(values[.meanSetSize] == 2)
     let alone = EvaluatedImage(
-      lesion: "l", label: .nv, probabilities: ClassScores([0, 0, 0, 0, 0, 1, 0]), metadata: .unknown,
-      source: "s")
+      lesion: "l", label: .nv, probabilities: ClassScores([0, 0, 0, 0, 0, 1, 0]))
     let without = EvaluationSet([alone]).values(of: Metric.abstention)
     #expect(without == [.abstainedShare: 0, .answeredBalancedAccuracy: 1])
   }

@@ -78,8 +78,7 @@ import Testing
     func evaluated(_ answer: (ModelComparison.Image) -> ModelComparison.Answer) -> [EvaluatedImage] {
       images.map {
         EvaluatedImage(
-          lesion: $0.truth!.lesion, label: $0.truth!.label, probabilities: answer($0).probabilities,
-          metadata: .unknown, source: "")
+          lesion: $0.truth!.lesion, label: $0.truth!.label, probabilities: answer($0).probabilities)
       }
     }
     let (first, second) = (evaluated(\.first), evaluated(\.second))

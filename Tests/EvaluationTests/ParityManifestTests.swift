@@ -24,7 +24,7 @@ import Testing
     changing change: @escaping @Sendable (inout [String: Any]) -> Void
   ) {
     expectUnreadable(reason, sourceLocation: sourceLocation) {
-      $0.changeFirst("images") { image in
+      $0.change("images") { image in
         var samples = image["normalized"] as! [String: Any]
         change(&samples)
         image["normalized"] = samples
@@ -56,7 +56,7 @@ import Testing
       $0["formatVersion"] = 2
     }
     expectUnreadable("\"images[0].file\" must be a string, and is a number") {
-      $0.changeFirst("images") { $0["file"] = 1 }
+      $0.change("images") { $0["file"] = 1 }
     }
   }
 
@@ -101,12 +101,12 @@ import Testing
       try Fixtures.load(
         file: Self.file,
         changing: {
-          $0.changeFirst("images") { image in
-            var stages = image["stages"] as! [[String: Any]]
-            let rowCount = (stages[0]["shape"] as! [Int])[0]
-            stages[0]["rowChecksumOffset"] = offset ?? checksumCount - rowCount + 1
-            stages[0]["sha256"] = "of another array"
-            image["stages"] = stages
+          $0.change("images") {
+            $0.change("stages") { stage in
+              let rowCount = (stage["shape"] as! [Int])[0]
+              stage["rowChecksumOffset"] = offset ?? checksumCount - rowCount + 1
+              stage["sha256"] = "of another array"
+            }
           }
         }
       ).report(classifier: nil)

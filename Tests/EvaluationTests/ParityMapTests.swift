@@ -86,20 +86,11 @@ import Testing
     let changes: [(place: String, change: (inout [String: Any]) -> Void)] = [
       (
         "[0]",
-        { maps in
-          var methods = maps["methods"] as! [[String: Any]]
-          methods[1]["maximumMagnitude"] = (methods[1]["maximumMagnitude"] as! Double) * 1.001
-          maps["methods"] = methods
+        {
+          $0.change("methods", at: 1) { $0["maximumMagnitude"] = ($0["maximumMagnitude"] as! Double) * 1.001 }
         }
       ),
-      (
-        "shape",
-        { maps in
-          var methods = maps["methods"] as! [[String: Any]]
-          methods[0]["shape"] = [1] + (methods[0]["shape"] as! [Int])
-          maps["methods"] = methods
-        }
-      ),
+      ("shape", { $0.change("methods") { $0["shape"] = [1] + ($0["shape"] as! [Int]) } }),
       ("the network", { $0["layer"] = "stage7" }),
     ]
     for (place, change) in changes {
@@ -112,16 +103,8 @@ import Testing
   @Test func whatThisProgramDoesNotKnowIsSaid() throws {
     let changes: [(inout [String: Any]) -> Void] = [
       { $0["class"] = "naevus" }, { $0["age"] = 131 }, { $0["site"] = "elbow" },
-      { maps in
-        var methods = maps["methods"] as! [[String: Any]]
-        methods[0]["method"] = "scorecam"
-        maps["methods"] = methods
-      },
-      { maps in
-        var methods = maps["methods"] as! [[String: Any]]
-        methods[0]["indices"] = []
-        maps["methods"] = methods
-      },
+      { $0.change("methods") { $0["method"] = "scorecam" } },
+      { $0.change("methods") { $0["indices"] = [] } },
     ]
     for (index, change) in changes.enumerated() {
       let maps = try Self.maps(changing: change)

@@ -27,10 +27,10 @@ extension Fixtures {
 }
 
 extension [String: Any] {
-  /// Changes the only entry of a list.
-  mutating func changeFirst(_ key: String, _ change: (inout [String: Any]) -> Void) {
+  /// Changes an entry of a list.
+  mutating func change(_ key: String, at place: Int = 0, _ change: (inout [String: Any]) -> Void) {
     var list = self[key] as! [[String: Any]]
-    change(&list[0])
+    change(&list[place])
     self[key] = list
   }
 }
@@ -122,14 +122,14 @@ extension [String: Any] {
     let fixtures = try Fixtures.load(
       file: file,
       changing: {
-        $0.changeFirst("images") { image in
-          var stages = image["stages"] as! [[String: Any]]
-          if damaged == "row" {
-            stages[1]["rowChecksumOffset"] = stages[1]["rowChecksumOffset"] as! Int + 1
-          } else {
-            stages[1]["sha256"] = "of another array"
+        $0.change("images") { image in
+          image.change("stages", at: 1) { stage in
+            if damaged == "row" {
+              stage["rowChecksumOffset"] = stage["rowChecksumOffset"] as! Int + 1
+            } else {
+              stage["sha256"] = "of another array"
+            }
           }
-          image["stages"] = stages
         }
       })
     let stage = try #require(try fixtures.report(classifier: nil).firstDepartingStage)
@@ -142,7 +142,7 @@ extension [String: Any] {
       let fixtures = try Fixtures.load(
         file: "images/phantom_brown.jpg",
         changing: {
-          $0.changeFirst("images") { image in
+          $0.change("images") { image in
             var normalized = image["normalized"] as! [String: Any]
             var values = normalized["values"] as! [Double]
             let value = Float(values[2])

@@ -5,11 +5,9 @@ package enum Help {
   static let width = 80
 
   /// The help of one command.
-  ///
-  /// - Parameter tool: the name of the program.
   package static func text(for command: any Command.Type, in tool: String) -> String {
-    var sections = [wrapped("OVERVIEW: " + command.abstract, indent: 0)]
-    if !command.discussion.isEmpty { sections.append(wrapped(command.discussion, indent: 0)) }
+    var sections = [("OVERVIEW: " + command.abstract).wrapped(width: width, indent: 0)]
+    if !command.discussion.isEmpty { sections.append(command.discussion.wrapped(width: width, indent: 0)) }
     sections.append(usage(of: command, in: tool, title: "USAGE:"))
     if !command.positionals.isEmpty {
       sections.append(section("ARGUMENTS", command.positionals.map { ("<\($0.name)>", $0.abstract) }))
@@ -58,9 +56,5 @@ package enum Help {
     let lines = TextTable.labelled(
       entries.map { ($0.label, $0.description) }, indent: 2, column: descriptionColumn, width: width)
     return "\(title):\n" + lines.joined(separator: "\n")
-  }
-
-  package static func wrapped(_ text: String, indent: Int) -> String {
-    text.wrapped(width: width, indent: indent)
   }
 }

@@ -209,20 +209,15 @@ enum CalibrateCommand: Command {
   private static func seenFiles(
     after run: EvaluationRun, of folder: String
   ) throws -> [(name: String, bytes: [UInt8])] {
-    guard let list = try seenList(of: folder) else { return [] }
+    let path = "\(folder)/\(TrainingList.relativePath)"
+    guard FileBytes.isThere(path) else { return [] }
+    let list = try CSVTable(ofImages: FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path)
     let names = extended(list, by: Array(zip(run.names, run.images)))
     let fingerprints = run.sight.map { sight in
       TrainingFingerprints.bytes(of: sight.fingerprints + run.photographs.map { $0.sighting?.fingerprint })
     }
     return [(TrainingList.relativePath, Array(names.utf8))]
       + (fingerprints.map { [(TrainingFingerprints.relativePath, $0)] } ?? [])
-  }
-
-  /// The list of what a model has seen; `nil` where its folder has none.
-  private static func seenList(of folder: String) throws -> CSVTable? {
-    let path = "\(folder)/\(TrainingList.relativePath)"
-    return FileBytes.isThere(path)
-      ? try CSVTable(ofImages: FileBytes.read(path: path, limit: MetadataTable.byteLimit), path: path) : nil
   }
 
   /// The list with the images of the fit, by their names in the table: `evaluate` will say that the model was calibrated

@@ -45,7 +45,6 @@ package struct Benchmark: Sendable {
   private let model: Model
   private var network: Network { model.network }
 
-  /// - Parameter model: of any classes.
   package init(_ model: Model) { self.model = model }
 
   /// Runs everything a few times unmeasured, then `runCount` times measured.
@@ -53,26 +52,12 @@ package struct Benchmark: Sendable {
     let photograph = Self.photograph()
     let image = try model.preprocessor(photograph)
     let metadata = PatientMetadata.unknown.encoded()
-    let once = { network.run(metadata: metadata, writeInput: { image.writeNormalizedNHWC(to: $0) }) }
-    for _ in 0..<3 { _ = once() }
-    // The input is written into the workspace outside of the time: it belongs to the preprocessing.
-    var latencies: [Double] = []
-    for _ in 0..<runCount {
-      var start = ContinuousClock.now
-      _ = network.run(
-        metadata: metadata,
-        writeInput: {
-          image.writeNormalizedNHWC(to: $0)
-          start = ContinuousClock.now
-        })
-      latencies.append((ContinuousClock.now - start) / .milliseconds(1))
-    }
+    for _ in 0..<3 { _ = timedRun(image: image, metadata: metadata) }
+    let latencies = (0..<runCount).map { _ in timedRun(image: image, metadata: metadata) }
     let room = UnsafeMutablePointer<Float>.allocate(capacity: network.inputSize * network.inputSize * 3)
     defer { room.deallocate() }
     let preprocessing = try (0..<runCount).map { _ in
-      let start = ContinuousClock.now
-      try model.preprocessor(photograph).writeNormalizedNHWC(to: room)
-      return (ContinuousClock.now - start) / .milliseconds(1)
+      try timed { _ in try model.preprocessor(photograph).writeNormalizedNHWC(to: room) }
     }
     let steps = profile(runCount: profiles ? runCount : 1, image: image, metadata: metadata)
     return Report(
@@ -157,14 +142,7 @@ extension Benchmark {
       var maps = [Double](repeating: .infinity, count: ActivationMapMethod.allCases.count)
       // The first time weights are packed and memory is new.
       for run in -1..<runCount {
-        let pass = timed { begin in
-          _ = network.run(
-            metadata: metadata,
-            writeInput: {
-              image.writeNormalizedNHWC(to: $0)
-              begin()
-            })
-        }
+        let pass = timedRun(image: image, metadata: metadata)
         if run >= 0 { forward = min(forward, pass) }
         for (index, method) in ActivationMapMethod.allCases.enumerated() {
           let whole = try timed { begin in
@@ -188,20 +166,30 @@ extension Benchmark {
   ) throws {
     let layer = try network.layerName(layer)
     // Any output costs the same, and the first is there in every network.
-    let index = 0
     let run = network.runWithGradients(
-      layer: layer, metadata: metadata, needsGradients: method.usesGradient,
-      classes: [index],
+      layer: layer, metadata: metadata, needsGradients: method.usesGradient, classes: [0],
       writeInput: {
         image.writeNormalizedNHWC(to: $0)
         begin()
       })
     _ = try ActivationMap(
-      classIndex: index, method: method, layer: layer, activations: run.activations,
+      classIndex: 0, method: method, layer: layer, activations: run.activations,
       gradient: run.gradients.first, size: network.inputSize)
   }
 
-  /// Milliseconds from the call of `begin` to the end of the body.
+  /// Milliseconds of the network. The input is written outside of the time: it belongs to the preprocessing.
+  private func timedRun(image: PreprocessedImage, metadata: MetadataVector) -> Double {
+    timed { begin in
+      _ = network.run(
+        metadata: metadata,
+        writeInput: {
+          image.writeNormalizedNHWC(to: $0)
+          begin()
+        })
+    }
+  }
+
+  /// Milliseconds of the body; from the call of `begin`, if it calls that.
   private func timed(_ body: (_ begin: () -> Void) throws -> Void) rethrows -> Double {
     var start = ContinuousClock.now
     try body { start = ContinuousClock.now }

@@ -55,12 +55,8 @@ package struct CalibrationComparison: Sendable {
     self.kept = kept
     rows = Self.rows(
       before, kept.isEmpty ? fits.evaluated(Set(parts)) : current,
-      metrics: Self.metrics(before.labels, hasLimits)
-    )
+      metrics: Self.metrics(before.labels, hasLimits))
   }
-
-  /// True if a part of the fit is better than what was there.
-  package var isBetter: Bool { verdicts.contains { $0.isBetter } }
 
   private static func metrics(_ labels: Labels, _ hasLimits: Bool) -> [Metric] {
     var metrics: [Metric] = [
@@ -77,10 +73,7 @@ package struct CalibrationComparison: Sendable {
   private static func rows(_ before: EvaluationSet, _ after: EvaluationSet, metrics: [Metric]) -> [Row] {
     let measured = PairedMeasurement(before, after, metrics: metrics)
     return metrics.enumerated().map { index, metric in
-      (
-        metric, measured.before(index), measured.after(index),
-        measured.difference(index)
-      )
+      (metric, measured.before(index), measured.after(index), measured.difference(index))
     }
   }
 

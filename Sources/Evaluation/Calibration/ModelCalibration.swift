@@ -36,9 +36,7 @@ package struct ModelCalibration: Sendable, Equatable {
     /// The input of the last layer, where its weights are to be fitted too.
     package let features: [Double]?
 
-    /// - Parameters:
-    ///   - reasons: why the model abstains.
-    ///   - unit: the lesion if it is not given.
+    /// - Parameter unit: the lesion if it is not given.
     package init(
       lesion: String, label: LesionLabel, logits: ClassScores, distance: Double?, reasons: [AbstentionReason],
       features: [Double]? = nil, unit: ChanceUnit? = nil
@@ -99,7 +97,6 @@ extension ModelCalibration {
   /// A model some parts of which are fitted to images; the others stay as they are.
   ///
   /// - Parameters:
-  ///   - parts: that are fitted.
   ///   - fit: of the probabilities, used if ``CalibrationPart/probabilities`` or ``CalibrationPart/lastLayer`` is among the parts.
   ///   - images: at least one. Where `present` has limits, each image has a distance.
   ///   - present: the model as it is, which is kept to where the images tell nothing.
@@ -150,8 +147,7 @@ extension ModelCalibration {
           coverage: $0.coverage, thresholds: $0.thresholds, coverageByClass: $0.coverageByClass))
     }
     return EvaluatedImage(
-      lesion: image.lesion, label: image.label, probabilities: probabilities, metadata: .unknown, source: "",
-      unit: image.unit,
+      lesion: image.lesion, label: image.label, probabilities: probabilities, unit: image.unit,
       abstention: Abstention(
         reasons: image.otherReasons + (isFar ? [.outOfDistribution] : []), conformalSet: set))
   }

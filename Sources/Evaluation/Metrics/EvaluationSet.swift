@@ -36,8 +36,8 @@ package struct EvaluatedImage: Sendable, Equatable {
 
   /// - Parameter unit: the lesion if it is not given.
   package init(
-    lesion: String, label: LesionLabel, probabilities: ClassScores, metadata: PatientMetadata, source: String,
-    unit: ChanceUnit? = nil, weights: Weights = Weights(), cells: [String: String] = [:],
+    lesion: String, label: LesionLabel, probabilities: ClassScores, metadata: PatientMetadata = .unknown,
+    source: String = "", unit: ChanceUnit? = nil, weights: Weights = Weights(), cells: [String: String] = [:],
     abstention: Abstention = .none
   ) {
     self.lesion = lesion
@@ -201,23 +201,13 @@ package struct EvaluationSet: Sendable {
   }
 
   package func precisionCurve(of question: Question) -> PrecisionCurve {
-    let ranked: RankedScores
-    let isPositive: (EvaluatedImage) -> Bool
-    switch question {
-    case .label(let label):
-      ranked = scores[label.index]
-      isPositive = { $0.label == label }
-    case .malignant:
-      ranked = malignantScores
-      isPositive = { Metric.RiskGroup.malignant.holds($0.label) }
-    }
-    let positives = zip(images, imageWeights).reduce(0) { $0 + (isPositive($1.0) ? $1.1 : 0) }
+    let ranked = if case .label(let label) = question { scores[label.index] } else { malignantScores }
     let recalls = (1...40).map { Double($0) / 40 }
     return PrecisionCurve(
       recalls: recalls, precisions: ranked.precisions(atRecalls: recalls, weights: imageWeights),
       intervals: Bootstrap.intervals(units: units, count: recalls.count) {
         ranked.precisions(atRecalls: recalls, weights: drawn($0))
-      }, prevalence: positives / imageWeights.reduce(0, +))
+      }, prevalence: ranked.totals(imageWeights).positive / imageWeights.reduce(0, +))
   }
 
   /// For each of ``calibrationBins()``, the 95 % interval of its accuracy by unit of chance, where there is one.

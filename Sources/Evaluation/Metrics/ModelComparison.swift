@@ -133,7 +133,7 @@ extension ModelComparison.Measurement {
         known.map { image, truth in
           EvaluatedImage(
             lesion: truth.lesion, label: truth.label, probabilities: answer(image).probabilities,
-            metadata: .unknown, source: "", unit: truth.unit, weights: truth.weights)
+            unit: truth.unit, weights: truth.weights)
         })
     }
     let (firstSet, secondSet) = (set(\.first), set(\.second))

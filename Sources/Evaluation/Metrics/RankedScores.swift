@@ -1,5 +1,6 @@
 /// The scores of images for one question with two answers, ranked once so that its ROC curve can be had under any
-/// weights in one pass. Images with equal scores share a rank: no threshold can tell them apart.
+/// weights, which say how much each image counts, in one pass. Images with equal scores share a rank: no threshold can
+/// tell them apart.
 package struct RankedScores: Sendable {
   /// A point of the ROC curve.
   package struct Point: Sendable, Equatable {
@@ -32,8 +33,6 @@ package struct RankedScores: Sendable {
 
   /// The probability that a positive image scores above a negative one, a tie counting half; `nil` without at
   /// least one of each.
-  ///
-  /// - Parameter weights: how much each image counts.
   package func areaUnderCurve(weights: [Double]) -> Double? {
     // Pairs won count two and ties one, so that with whole weights all sums are whole and the order of images cannot show.
     var twicePairsWon = 0.0
@@ -51,10 +50,8 @@ package struct RankedScores: Sendable {
 
   /// The greatest share of positives at or above any threshold that at most `percent` of a hundred negatives
   /// reach; `nil` without at least one of each.
-  ///
-  /// - Parameter weights: how much each image counts.
   package func sensitivity(falsePositivePercent percent: Int, weights: [Double]) -> Double? {
-    let (positives, negatives) = counts(Array(isPositive.indices), weights)
+    let (positives, negatives) = totals(weights)
     guard positives > 0, negatives > 0 else { return nil }
     var found = 0.0
     var falsePositives = 0.0
@@ -68,10 +65,8 @@ package struct RankedScores: Sendable {
   }
 
   /// The ROC curve from (0, 0) to (1, 1); empty without at least one of each answer.
-  ///
-  /// - Parameter weights: how much each image counts.
   package func curve(weights: [Double]) -> [Point] {
-    let (positives, negatives) = counts(Array(isPositive.indices), weights)
+    let (positives, negatives) = totals(weights)
     guard positives > 0, negatives > 0 else { return [] }
     var found = 0.0
     var falsePositives = 0.0
@@ -81,17 +76,13 @@ package struct RankedScores: Sendable {
       found += positive
       falsePositives += negative
       points.append(
-        Point(
-          falsePositiveRate: falsePositives / negatives,
-          truePositiveRate: found / positives))
+        Point(falsePositiveRate: falsePositives / negatives, truePositiveRate: found / positives))
     }
     return points
   }
 
   /// The mean precision over the positives, each at the highest threshold that finds it: the area under the curve of precision and
   /// recall without interpolation, as `sklearn.metrics.average_precision_score` has it. Nil without a positive image.
-  ///
-  /// - Parameter weights: how much each image counts.
   package func averagePrecision(weights: [Double]) -> Double? {
     var (sum, found, chosen) = (0.0, 0.0, 0.0)
     for rank in ranks {
@@ -105,11 +96,9 @@ package struct RankedScores: Sendable {
 
   /// The precision at each recall, 0...1, at the highest threshold that reaches it; nil without a positive image.
   ///
-  /// - Parameters:
-  ///   - recalls: rising.
-  ///   - weights: how much each image counts.
+  /// - Parameter recalls: rising.
   package func precisions(atRecalls recalls: [Double], weights: [Double]) -> [Double?] {
-    let (positives, _) = counts(Array(isPositive.indices), weights)
+    let (positives, _) = totals(weights)
     var precisions: [Double?] = []
     var found = 0.0
     var chosen = 0.0
@@ -124,6 +113,11 @@ package struct RankedScores: Sendable {
       }
     }
     return precisions + [Double?](repeating: nil, count: recalls.count - precisions.count)
+  }
+
+  /// The weights of all images of each answer.
+  func totals(_ weights: [Double]) -> (positive: Double, negative: Double) {
+    counts(Array(isPositive.indices), weights)
   }
 
   private func counts(_ images: [Int], _ weights: [Double]) -> (positive: Double, negative: Double) {

@@ -9,7 +9,6 @@ extension ParityFixtures {
   ///
   /// - Parameters:
   ///   - step: 1 compares all of the activations, predictions and maps, 10 every tenth.
-  ///   - onFixture: called after each.
   func compareNetwork(
     _ classifier: Classifier, stride step: Int = 1, in report: inout ParityReport,
     onFixture: () -> Void = {}
@@ -20,24 +19,15 @@ extension ParityFixtures {
         found: classifier.model.sha256)
       if expected.sha256 != classifier.model.sha256 { return }
     }
-    for index in stride(from: 0, to: manifest.activations.count, by: step) {
-      try compare(manifest.activations[index], classifier, in: &report)
-      onFixture()
-    }
-
-    var file: String?
-    var image: PreprocessedImage?
-    for index in stride(from: 0, to: manifest.predictions.count, by: step) {
-      let prediction = manifest.predictions[index]
-      if file != prediction.file {
-        image = try preprocessed(prediction.file, classifier.preprocessor)
-        file = prediction.file
-      }
-      guard let image else { continue }
+    try manifest.activations.each(stride: step, onFixture) { try compare($0, classifier, in: &report) }
+    var images: [String: PreprocessedImage] = [:]
+    try manifest.predictions.each(stride: step, onFixture) { prediction in
+      // One image at a time is kept: its predictions follow each other.
+      let image = try images[prediction.file] ?? preprocessed(prediction.file, classifier.preprocessor)
+      images = [prediction.file: image]
       try compare(prediction, image, classifier, in: &report)
-      onFixture()
     }
-    try compareMaps(classifier, stride: step, in: &report, onFixture: onFixture)
+    try manifest.maps.each(stride: step, onFixture) { try compare($0, classifier, in: &report) }
   }
 
   private func compare(
@@ -153,19 +143,6 @@ extension ParityFixtures {
 
 extension ParityFixtures {
   /// Signed activation maps, each relative to its own largest magnitude: how large they are depends on class and method.
-  ///
-  /// - Parameters:
-  ///   - step: 1 compares all, 10 every tenth.
-  ///   - onFixture: called after each.
-  func compareMaps(
-    _ classifier: Classifier, stride step: Int, in report: inout ParityReport, onFixture: () -> Void
-  ) throws {
-    for index in stride(from: 0, to: manifest.maps.count, by: step) {
-      try compare(manifest.maps[index], classifier, in: &report)
-      onFixture()
-    }
-  }
-
   private func compare(
     _ maps: ParityManifest.Maps, _ classifier: Classifier, in report: inout ParityReport
   ) throws {

@@ -65,9 +65,7 @@ package struct ParityFixtures: Sendable {
 
   /// Compares every stage of every fixture.
   ///
-  /// - Parameters:
-  ///   - classifier: the model of the fixtures; `nil` leaves out activations, logits, probabilities and activation maps.
-  ///   - onFixture: called after each fixture.
+  /// - Parameter classifier: the model of the fixtures; `nil` leaves out activations, logits, probabilities and activation maps.
   /// - Throws: when a fixture cannot be read; a stage that departs is in the report.
   package func report(classifier: Classifier?, onFixture: () -> Void = {}) throws -> ParityReport {
     var report = ParityReport()
@@ -79,22 +77,10 @@ package struct ParityFixtures: Sendable {
   /// Refusals, every stage from the file to the network's input, and metadata.
   private func comparePreprocessing(in report: inout ParityReport, onFixture: () -> Void) throws {
     let preprocessor = Preprocessor(manifest.preprocessing)
-    for refused in manifest.refused {
-      try compare(refused, preprocessor: preprocessor, in: &report)
-      onFixture()
-    }
-    for image in manifest.images {
-      try compare(image, preprocessor: preprocessor, in: &report)
-      onFixture()
-    }
-    for variant in manifest.variants {
-      try compare(variant, in: &report)
-      onFixture()
-    }
-    for metadata in manifest.metadata {
-      compare(metadata, in: &report)
-      onFixture()
-    }
+    try manifest.refused.each(onFixture) { try compare($0, preprocessor: preprocessor, in: &report) }
+    try manifest.images.each(onFixture) { try compare($0, preprocessor: preprocessor, in: &report) }
+    try manifest.variants.each(onFixture) { try compare($0, in: &report) }
+    manifest.metadata.each(onFixture) { compare($0, in: &report) }
   }
 
   private func compare(
@@ -222,6 +208,16 @@ package struct ParityFixtures: Sendable {
       let array = try NPYFile.readBytes(bytes)
       if array.shape == shape { return array.values }
       throw .invalidArray("an array of shape \(array.shape), where \(shape) is listed")
+    }
+  }
+}
+
+extension Array {
+  /// Calls `compare` with every one, or every tenth for a step of 10, and `after` each.
+  func each(stride step: Int = 1, _ after: () -> Void, _ compare: (Element) throws -> Void) rethrows {
+    for index in Swift.stride(from: 0, to: count, by: step) {
+      try compare(self[index])
+      after()
     }
   }
 }
