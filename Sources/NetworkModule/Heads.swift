@@ -138,7 +138,6 @@ extension ClassifierHead {
   /// negative gradient of the other: what speaks for one class speaks against the other.
   ///
   /// - Parameters:
-  ///   - classIndex: The logit.
   ///   - pooled: `[head channels]`
   ///   - metadata: ignored by a head without fusion.
   /// - Returns: `[head channels]`

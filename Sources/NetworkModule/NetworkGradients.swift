@@ -78,7 +78,6 @@ extension Network {
   ///   - goal: The mark at which the backward pass ends.
   ///   - segments: From it, or from the last mark before it, to the head.
   ///   - kept: The values that they start with.
-  ///   - pooled: The input of the head.
   ///   - pooledGradients: For each logit, the gradient with respect to it.
   private func backwardPass(
     to goal: OperationList.Mark, by segments: [Segment], kept: KeptMaps, pooled: [Float],

@@ -53,8 +53,6 @@ extension Session {
 
 extension Classifier {
   /// Refuses a model of several labels for a command that holds its answers against one label for each image.
-  ///
-  /// - Parameter folder: of the model.
   func requireOneLabel(folder: String, _ command: (some Command).Type) throws(DermaFusionError) {
     if isMultiLabel {
       throw DermaFusionError.failure(

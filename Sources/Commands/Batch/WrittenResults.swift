@@ -38,9 +38,6 @@ struct WrittenResults {
   private let language: Language
 
   /// - Parameters:
-  ///   - bytes: of the file.
-  ///   - path: of the file, for messages.
-  ///   - images: the names of this batch's images.
   ///   - model: that continues; the results that are there must be its own.
   ///   - computation: how it goes on; results of another have other bits.
   /// - Throws: ``DermaFusionError`` where the file is not an interrupted output of this batch.

@@ -120,9 +120,7 @@ extension [Result<ImageSource, DermaFusionError>] {
 struct FrameRows: Sendable {
   private let identifiers: Set<[UInt8]>
 
-  /// - Parameters:
-  ///   - rows: the names in the table; nil without one.
-  ///   - sources: the images.
+  /// - Parameter rows: the names in the table; nil without one.
   init(_ rows: TableNames?, _ sources: [ImageSource]) {
     guard let rows, sources.contains(where: { $0.frame != nil }) else {
       identifiers = []

@@ -60,8 +60,6 @@ struct TestList: Sendable {
   static let namedCount = 5
 
   /// - Parameters:
-  ///   - labels: the classes that an image may show.
-  ///   - images: those that are there.
   ///   - groups: columns whose cells to keep, in any letter case.
   ///   - reading: the rules by which the cells about patients are read.
   /// - Throws: ``DermaFusionError`` naming the file, line, column and value; if no row is that of an image; and if no image of a row

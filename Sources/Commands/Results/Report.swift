@@ -91,7 +91,6 @@ struct ResultWriter<Result> {
   /// True if nothing was written before.
   var isFirst = true
 
-  /// - Parameter text: of a result.
   mutating func write(_ text: String) throws(DermaFusionError) {
     // At once, so that an interruption leaves at most one line unfinished.
     try output.write(Array(((isFirst ? header : separator) + text).utf8))

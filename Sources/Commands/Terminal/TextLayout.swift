@@ -132,9 +132,7 @@ struct TextTable {
 
   /// Texts beside their labels, each wrapped in its own column.
   ///
-  /// - Parameters:
-  ///   - indent: blanks before the labels.
-  ///   - column: where the texts begin.
+  /// - Parameter column: where the texts begin.
   static func labelled(
     _ rows: [(label: String, text: String)], indent: Int = 0, column: Int, width: Int?
   ) -> [String] {

@@ -35,10 +35,7 @@ package struct CalibratedModel: Sendable {
     func stored(_ added: [Double]) -> [Double] { zip(sums(added), values).map { Double($0) - Double($1) } }
   }
 
-  /// - Parameters:
-  ///   - configuration: the bytes of `config.json`.
-  ///   - folder: that it lies in, for errors.
-  ///   - weights: the bytes of `model.safetensors`.
+  /// - Parameter folder: that it lies in, for errors.
   package init(configuration: [UInt8], weights: [UInt8], folder: String) throws(DermaFusionError) {
     self.configuration = try JSONParser.parse(configuration)
     self.weights = weights

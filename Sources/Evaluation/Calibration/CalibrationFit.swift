@@ -49,8 +49,6 @@ extension CalibrationFit {
   ///
   /// - Parameters:
   ///   - logits: finite, `[images][classes]`; at least one image.
-  ///   - labels: the class of each image.
-  ///   - temperature: of the present model.
   ///   - features: what the last layer takes of each image, `[images][features]`, where its weights are to be fitted too.
   package init(logits: [[Double]], labels: [Int], temperature: Double, features: [[Double]]? = nil) {
     Self.require(logits, labels)
@@ -175,7 +173,6 @@ extension CalibrationFit {
   ///
   /// - Parameters:
   ///   - logits: finite, `[images][classes]`; at least one image.
-  ///   - labels: the class of each image.
   ///   - melanoma: the class that is melanoma; nil where none is.
   ///   - melanomaWeight: of an image of melanoma beside one of another class.
   package init(logits: [[Double]], labels: [Int], melanoma: Int?, melanomaWeight: Double) {

@@ -14,7 +14,6 @@ package enum Bootstrap {
   /// The interval of each of several numbers that `measure` takes of the images; `nil` for a number that has none.
   ///
   /// - Parameters:
-  ///   - units: of each image.
   ///   - ofDifferences: whether a number that is the same in all resamples gets an interval of that one value: models
   ///     that answer alike have a difference of 0 whatever is drawn. Other numbers get none: that three of three were
   ///     found tells little of the others, and drawing from the three cannot show it; see ``ExactInterval``.

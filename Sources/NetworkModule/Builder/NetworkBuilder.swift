@@ -146,7 +146,6 @@ package struct NetworkBuilder {
   ///   - padding: Nil: as the model's configuration says.
   ///   - norm: The batch norm after it, or nil.
   ///   - bias: True if the layer has one of its own.
-  ///   - activation: After the norm.
   package mutating func convolution(
     _ name: String, _ x: Value, kernel: Int, stride: Int = 1, padding: Padding? = nil, groups: Int = 1,
     channels: Int, norm: String? = nil, bias: Bool = false, _ activation: Activation = .identity

@@ -154,8 +154,6 @@ struct Segment {
   /// - Parameters:
   ///   - gradients: With respect to the output. They are overwritten.
   ///   - targets: As many, overwritten.
-  ///   - input: The values of the start.
-  ///   - output: The values of the end.
   ///   - masks: Those of ``masks``, and perhaps others.
   ///   - scratch: ``scratchCount`` floats.
   func backward(

@@ -189,9 +189,7 @@ package struct InputGradient {
 
   /// The input's values, for an operation whose backward pass reads them.
   ///
-  /// - Parameters:
-  ///   - state: As many floats as the input has, where only the argument of its activation is kept.
-  ///   - layout: The input's.
+  /// - Parameter state: As many floats as the input has, where only the argument of its activation is kept.
   func activated(
     state: UnsafeMutablePointer<Float>, _ layout: Layout, kernels: KernelSet, pool: ThreadPool
   ) -> FeatureMap {
