@@ -70,8 +70,7 @@ import Testing
   @Test(arguments: ["0", "-1", "+5", "abc", "100001", "1.5", ""])
   func refusesOtherNumbersOfRuns(runs: String) {
     let result = runTool("bench", "--runs", runs)
-    #expect(result.status == .usage)
-    #expect(result.errors.contains("Please provide a whole number from 1 to 100000."))
+    result.expect(.usage, part: "Please provide a whole number from 1 to 100000.")
   }
 
   @Test func namesTheFolderThatHoldsNoModel() {

@@ -58,8 +58,7 @@ import Testing
   @Test func theWrittenModelGivesTheFittedProbabilities() throws {
     let result = run(words(56) + ["--format", "json", "--force"])
     #expect(result.status == .success, "\(result.errors)")
-    let json = try #require(
-      JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    let json = try result.object()
     let fitted = try #require(json["fitted"] as? [String: Any])
     let bias = try #require(fitted["bias"] as? [String: Double])
     let temperature = try #require(fitted["temperature"] as? Double)
@@ -88,10 +87,9 @@ import Testing
     }
     let range = try #require(SafetensorsFile(bytes: files[0])["fusion.classifier.bias"]).byteRange
     expectEqual(files, but: [range])
-    let card = String(decoding: try #require(folder.contents(of: "new/README.md")), as: UTF8.self)
+    let card = try #require(folder.text(of: "new/README.md"))
     #expect(card.contains(Wording.disclaimer) && card.contains("56 photographs of 56 lesions"))
-    let list = String(
-      decoding: try #require(folder.contents(of: "new/training/split.csv")), as: UTF8.self)
+    let list = try #require(folder.text(of: "new/training/split.csv"))
     #expect(list.hasSuffix("i55,L55,vasc,,validation\n"))
     let fingerprints = try #require(folder.contents(of: "new/training/fingerprints.bin"))
     #expect(fingerprints.count == 32 * list.split(separator: "\n").count)
@@ -104,8 +102,7 @@ import Testing
     #expect(notes.map { $0.contains(note) } == [true, false], "\(notes)")
 
     let again = run(words(56))
-    #expect(again.status == .failure && again.output == "")
-    #expect(again.errors.contains("\(folder.path)/new: the folder is there and not empty"))
+    again.expect(.failure, part: "\(folder.path)/new: the folder is there and not empty")
   }
 
   @Test func tooFewAreRefused() throws {
@@ -216,8 +213,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/new"))
     #expect(kept.errors.contains("/new: not written, the old model was kept. No better than before: "))
     #expect(kept.errors.contains(" --force writes it anyway."))
-    let json = try #require(
-      JSONSerialization.jsonObject(with: Data(kept.output.utf8)) as? [String: Any])
+    let json = try kept.object()
     #expect(json["model"] is NSNull && json["folder"] is NSNull)
     #expect((json["verdict"] as? String)?.hasPrefix("No better than before: ") == true)
     #expect((json["kept"] as? [String]) == [])
@@ -235,7 +231,7 @@ import Testing
   @Test func theListOfWhatWasSeenHasTheNamesAsTheyAre() throws {
     var words = words(56)
     let labels = folder.write(
-      String(decoding: try #require(folder.contents(of: "labels.csv")), as: UTF8.self)
+      try #require(folder.text(of: "labels.csv"))
         .replacing("L7,", with: "-T7,").replacing("L8,", with: "\"a \","), to: "odd.csv")
     words[1] = labels
     #expect(run(words + ["--force"]).status == .success)

@@ -83,8 +83,7 @@ import Testing
   @Test func anEmptyWordIsNoImage() {
     let image = folder.write(pnm(), to: "A.ppm")
     let result = runTool("classify", image, "")
-    #expect(result.status == .usage && result.output == "")
-    #expect(result.errors.hasPrefix("Error: The value '' is invalid for '<image>'. Please provide a path.\n"))
+    result.expect(.usage, "Error: The value '' is invalid for '<image>'. Please provide a path.\n")
   }
 
   @Test func standardInputIsOneImage() {
@@ -93,9 +92,7 @@ import Testing
     #expect(images(result) == ["-"])
     #expect(runTool("classify", "-").errors == "Error: standard input: the file is empty\n")
     let twice = runTool("classify", "-", "-", input: pnm())
-    #expect(twice.status == .usage)
-    #expect(
-      twice.errors.hasPrefix("Error: '-' was given more than once, but standard input holds one image.\n"))
+    twice.expect(.usage, "Error: '-' was given more than once, but standard input holds one image.\n")
   }
 
   @Test func rowsThatDoNotGoOneToOneAreNamed() {
@@ -137,10 +134,9 @@ import Testing
     let image = folder.write(pnm(), to: "A.ppm")
     let table = folder.write("image_id,age,sex,localization\nA,400,male,back\n", to: "p.csv")
     let result = runTool("classify", image, "--metadata", table)
-    #expect(result.status == .failure)
-    #expect(result.output == "")
-    #expect(
-      result.errors == "Error: \(image): \(table): line 2: column 'age': the value '400' is invalid. "
+    result.expect(
+      .failure,
+      whole: "Error: \(image): \(table): line 2: column 'age': the value '400' is invalid. "
         + "Please provide a number of years from 0 to 130.\n")
     #expect(
       runTool("classify", image, "--metadata", "none.csv").errors
@@ -158,19 +154,16 @@ import Testing
   @Test func aModelThatCannotBeLoadedIsNamedOnce() {
     let image = folder.write(pnm(), to: "A.ppm")
     let result = runTool("classify", image, image, "--model", "/missing")
-    #expect(result.status == .failure)
-    #expect(result.output == "")
-    #expect(result.errors == "Error: /missing: there is no such model folder\n")
+    result.expect(.failure, whole: "Error: /missing: there is no such model folder\n")
   }
 
   @Test(arguments: ["0", "257", "-1", "two", "1.5", "", "+2", "99999999999999999999"])
   func threadsAreAWholeNumberFrom1To256(threads: String) {
     let result = runTool("classify", "a.png", "--threads", threads)
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix(
-        "Error: The value '\(threads)' is invalid for '--threads <n>'. "
-          + "Please provide a whole number from 1 to 256.\n"))
+    result.expect(
+      .usage,
+      "Error: The value '\(threads)' is invalid for '--threads <n>'. "
+        + "Please provide a whole number from 1 to 256.\n")
   }
 
   @Test func threadsDoNotChangeTheBytes() {

@@ -55,11 +55,6 @@ import Testing
     runTool(words: ["compare"] + words, environment: [:]) { path, _, _ in try Self.load(path) }
   }
 
-  func object(_ result: ToolResult) throws -> [String: Any] {
-    try #require(
-      JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], "\(result.errors)")
-  }
-
   /// Three images and a table of their labels.
   func threeImages() -> (images: String, labels: String) {
     for (seed, name) in ["a", "b", "c"].enumerated() {
@@ -79,7 +74,7 @@ import Testing
     let table = "image_id,lesion_id,dx,patient_id\na,L1,nv,P1\nb,L2,mel,P2\nc,L3,nv,P1\n"
     folder.write(table, to: "labels.csv")
     #expect(compare(words: words).output.contains("\nIntervals        by resampling patients\n"))
-    let json = try object(compare(words: words + ["--format", "json"]))
+    let json = try compare(words: words + ["--format", "json"]).object()
     let labelled = try #require(json["labelled"] as? [String: Any])
     let bootstrap = try #require(labelled["bootstrap"] as? [String: Any])
     #expect(bootstrap["drawn"] as? String == "patients" && bootstrap["units"] as? Int == 2)
@@ -101,7 +96,7 @@ import Testing
     let result = compare(
       "--model", "plain", "--against", "biased", images, "--labels", labels, "--format", "json")
     #expect(result.status == .success && result.errors == "", "\(result.errors)")
-    let json = try object(result)
+    let json = try result.object()
     #expect((json["model"] as? [String: Any])?["name"] as? String == "bias 0.0")
     #expect((json["against"] as? [String: Any])?["name"] as? String == "bias 5.0")
     #expect(json["listed"] as? Int == 3 && json["n"] as? Int == 3)
@@ -141,8 +136,9 @@ import Testing
 
   @Test func theSameModelAgreesWithItself() throws {
     let (images, labels) = threeImages()
-    let json = try object(
-      compare("--model", "plain", "--against", "plain", images, "--labels", labels, "--format", "json"))
+    let json = try compare(
+      "--model", "plain", "--against", "plain", images, "--labels", labels, "--format", "json"
+    ).object()
     #expect((json["agreement"] as? [String: Any])?["share"] as? Double == 1)
     let labelled = try #require(json["labelled"] as? [String: Any])
     for key in ["accuracy", "balancedAccuracy", "ece", "negativeLogLikelihood"] {
@@ -178,9 +174,9 @@ import Testing
   @Test func otherClassesAreRefusedInALine() {
     let (images, _) = threeImages()
     let result = compare("--model", "plain", "--against", "others", images)
-    #expect(result.status == .failure && result.output == "")
-    #expect(
-      result.errors == """
+    result.expect(
+      .failure,
+      whole: """
         Error: the models have different classes: only 'plain' has 'akiec', 'bcc', 'bkl', 'df', 'vasc', only 'others' has \
         'scc'
 
@@ -189,8 +185,9 @@ import Testing
 
   @Test func classesInAnotherOrderAreCompared() throws {
     let (images, labels) = threeImages()
-    let json = try object(
-      compare("--model", "plain", "--against", "turned", images, "--labels", labels, "--format", "json"))
+    let json = try compare(
+      "--model", "plain", "--against", "turned", images, "--labels", labels, "--format", "json"
+    ).object()
     #expect((json["agreement"] as? [String: Any])?["share"] as? Double == 1)
     let changes = try #require(json["greatestChanges"] as? [String: [String: Any]])
     #expect(changes.values.allSatisfy { $0["change"] as? Double ?? 1 < 1e-6 }, "\(changes)")
@@ -213,14 +210,13 @@ import Testing
       lines[2] == """
         Note: \(labels) has no row with one of the models' classes for 2 of 4 images, the first of them \(broken).
         """)
-    let json = try object(result)
+    let json = try result.object()
     #expect(json["listed"] as? Int == 4 && json["n"] as? Int == 2)
     #expect((json["labelled"] as? [String: Any])?["n"] as? Int == 1)
 
     folder.write("image_id,dx\nelsewhere,nv\n", to: "labels.csv")
     let nothing = compare("--model", "plain", "--against", "biased", images, "--labels", labels)
-    #expect(nothing.status == .failure && nothing.output == "")
-    #expect(nothing.errors.hasPrefix("Error: \(labels): no row is that of one of the 4 images, the first of"))
+    nothing.expect(.failure, "Error: \(labels): no row is that of one of the 4 images, the first of")
   }
 
   /// The age of the labels' table goes into the models, that of the table of metadata before it.
@@ -229,7 +225,7 @@ import Testing
     let metadata = folder.write("image_id,age\na,20\nb,90\n", to: "metadata.csv")
     func change(_ words: String...) throws -> Double {
       let fixed = ["--model", "plain", "--against", "metadata", "\(images)/a.ppm", "--format", "json"]
-      let json = try object(compare(words: fixed + words))
+      let json = try compare(words: fixed + words).object()
       let changes = try #require(json["greatestChanges"] as? [String: [String: Any]])
       return try #require(changes["df"]?["against"] as? Double)
     }
@@ -287,9 +283,7 @@ import Testing
 
   @Test func aSecondModelAndImagesAreRequired() {
     let result = compare("--model", "plain", "a.png")
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix("Error: Missing expected option '--against <folder>'"), "\(result.errors)")
+    result.expect(.usage, "Error: Missing expected option '--against <folder>'")
     #expect(compare("--against", "plain").status == .usage)
   }
 }

@@ -5,30 +5,22 @@ import Testing
 @testable import Commands
 
 @Suite struct DocumentCommandTests {
-  let folder = TemporaryFolder()
+  let program = ProgramTests()
+  var folder: TemporaryFolder { program.folder }
 
   /// The words that bash offers for a command line whose last word is being typed.
   private func offered(_ words: String...) throws -> [String] {
-    let script = runTool("completions", "bash").output
-    folder.write(script, to: "completions.bash")
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
     let line = words.map { "'\($0)'" }.joined(separator: " ")
-    process.arguments = [
-      "--norc", "-c",
+    folder.write(
       """
-      compopt() { :; }; source completions.bash; COMP_WORDS=(\(line)); COMP_CWORD=\(words.count - 1)
+      compopt() { :; }
+      \(runTool("completions", "bash").output)
+      COMP_WORDS=(\(line)); COMP_CWORD=\(words.count - 1)
       _dermafusion; printf '%s\\n' "${COMPREPLY[@]}"
-      """,
-    ]
-    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-    process.standardOutput = pipe
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+      """, to: "ask.bash")
+    let result = try program.shell("bash --norc ask.bash")
+    #expect(result.status == 0, "\(result.errors)")
+    return result.output.split(separator: "\n").map(String.init)
   }
 
   @Test func bashOffersCommandsOptionsAndValues() throws {
@@ -62,26 +54,18 @@ import Testing
 
   /// Those shells that are installed read their script without complaint.
   @Test func shellsReadTheirScripts() throws {
-    for (shell, check) in [(Completions.Shell.bash, ["-n"]), (.zsh, ["-n"]), (.fish, ["--no-execute"])] {
-      let path = ["/bin/", "/usr/bin/"].map { $0 + shell.rawValue }
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
-      guard let path else { continue }
+    for (shell, check) in [(Completions.Shell.bash, "-n"), (.zsh, "-n"), (.fish, "--no-execute")] {
       folder.write(runTool("completions", shell.rawValue).output, to: "script")
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: path)
-      process.arguments = check + [folder.path + "/script"]
-      try process.run()
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0, "\(shell)")
+      let result = try program.shell("! command -v \(shell) > found || \(shell) \(check) script")
+      #expect(result.status == 0, "\(shell): \(result.errors)")
     }
   }
 
   @Test func anUnknownShellIsWrongUsage() {
     let result = runTool("completions", "tcsh")
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix(
-        "Error: The value 'tcsh' is invalid for '<shell>'. Please provide one of 'bash', 'zsh' or 'fish'."))
+    result.expect(
+      .usage,
+      "Error: The value 'tcsh' is invalid for '<shell>'. Please provide one of 'bash', 'zsh' or 'fish'.")
   }
 
   @Test func theManualNamesWhatHelpNames() {

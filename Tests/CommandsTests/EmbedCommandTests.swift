@@ -110,7 +110,7 @@ import Testing
     #expect(errors.first == "Error: \(missing): no such file or folder")
     #expect(errors.last?.hasPrefix("Error: \(text): not a PNG") == true)
     #expect(
-      String(decoding: folder.contents(of: "f.csv") ?? [], as: UTF8.self)
+      folder.text(of: "f.csv")
         == "image_id,image\nb.v2,\(b)\nz,\(folder.path)/sub/z.ppm\na,\(a)\n")
     let rows = try rows(folder.contents(of: "f.npy"))
     try #require(rows.count == 3)

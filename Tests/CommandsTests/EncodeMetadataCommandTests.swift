@@ -31,22 +31,19 @@ import Testing
   ])
   func everyOtherAgeIsWrongUsage(age: String) {
     for result in [runTool("encode-metadata", "--age", age), runTool("encode-metadata", "--age=\(age)")] {
-      #expect(result.status == .usage)
-      #expect(result.output == "")
-      #expect(
-        result.errors.hasPrefix(
-          "Error: The value '\(age)' is invalid for '--age <age>'. "
-            + "Please provide a number of years from 0 to 130.\n"))
+      result.expect(
+        .usage,
+        "Error: The value '\(age)' is invalid for '--age <age>'. "
+          + "Please provide a number of years from 0 to 130.\n")
     }
   }
 
   @Test func anUnknownSiteListsThoseThatAreKnown() {
     let result = runTool("encode-metadata", "--site", "knee")
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix(
-        "Error: The value 'knee' is invalid for '--site <site>'. Please provide one of 'abdomen', 'acral', "
-          + "'back', 'chest', 'ear', 'face', 'foot', 'genital', 'hand', 'lower extremity', 'neck', 'scalp', "
-          + "'trunk', 'unknown' or 'upper extremity'.\n"))
+    result.expect(
+      .usage,
+      "Error: The value 'knee' is invalid for '--site <site>'. Please provide one of 'abdomen', 'acral', "
+        + "'back', 'chest', 'ear', 'face', 'foot', 'genital', 'hand', 'lower extremity', 'neck', 'scalp', "
+        + "'trunk', 'unknown' or 'upper extremity'.\n")
   }
 }

@@ -82,8 +82,7 @@ import Testing
       ["classify", path, "--explain-metadata", "--format", "json"],
       loading: try Self.ensemble(of: [detector, detector], in: model))
     #expect(result.status == .success, "\(result.errors)")
-    let object = try #require(
-      try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    let object = try result.object()
     let shares = try #require(object["metadataShares"] as? [String: [String: Double]], "\(result.output)")
     let logits = try #require(object["logits"] as? [String: Double])
     #expect(shares["everything"] == logits && shares["imageAlone"] == logits)
@@ -112,8 +111,7 @@ import Testing
     #expect(run(words).output.contains("\"trainingList\":{\"trainingLesions\":0,\"validationLesions\":1}"))
     folder.write("image_id,lesion_id,split\nx,L2,training\n", to: "pair/knowing/training/split.csv")
     let refused = run(words)
-    #expect(refused.status == .failure && refused.output == "")
-    #expect(refused.errors.contains("the first of them 'L2' (\(model)/knowing/training/split.csv)"))
+    refused.expect(.failure, part: "the first of them 'L2' (\(model)/knowing/training/split.csv)")
     let allowed = run(words + ["--allow-training-lesions", "--tta"])
     #expect(allowed.output.contains("\"trainingList\":{\"trainingLesions\":1,\"validationLesions\":1}"))
   }
@@ -145,9 +143,9 @@ import Testing
 
   @Test func gradcamNamesTheFileAndTheMembers() {
     let result = run(["gradcam", folder.write(pnm(), to: "a.ppm"), "--output", "\(folder.path)/out.png"])
-    #expect(result.status == .failure && result.output == "")
-    #expect(
-      result.errors == """
+    result.expect(
+      .failure,
+      whole: """
         Error: \(model)/config.json: an activation map is of one network, and this is an ensemble; name the folder of \
         one of its members as the model (seeing, knowing)
 
@@ -157,9 +155,9 @@ import Testing
 
   @Test func embedNamesTheFileAndTheMembers() {
     let result = run(["embed", folder.write(pnm(), to: "a.ppm"), "--output", "\(folder.path)/out.npy"])
-    #expect(result.status == .failure && result.output == "")
-    #expect(
-      result.errors == """
+    result.expect(
+      .failure,
+      whole: """
         Error: \(model)/config.json: features are of one network, and this is an ensemble; name the folder of one of its \
         members as the model (seeing, knowing)
 
@@ -171,9 +169,9 @@ import Testing
     let labels = folder.write("image_id,lesion_id,dx\na,L1,nv\n", to: "labels.csv")
     let result = run(
       ["calibrate", "--labels", labels, "--images", folder.path, "--output", "\(folder.path)/calibrated"])
-    #expect(result.status == .failure && result.output == "")
-    #expect(
-      result.errors == """
+    result.expect(
+      .failure,
+      whole: """
         Error: \(model): is an ensemble, which has no last layer of its own; please calibrate its members
 
         """)
@@ -182,9 +180,9 @@ import Testing
 
   @Test func benchNamesTheFileAndTheRule() {
     let result = run(["bench"])
-    #expect(result.status == .failure && result.output == "")
-    #expect(
-      result.errors == """
+    result.expect(
+      .failure,
+      whole: """
         Error: \(model)/config.json: the key "members" makes this an ensemble, and a single model is required here, \
         such as one of its members
 
@@ -196,11 +194,9 @@ import Testing
     let configuration = "\(model)/knowing/config.json"
     let before = folder.contents(of: "pair/knowing/config.json")
     let result = run(["preprocess", image, "--stage", "resized", "--output", configuration])
-    #expect(result.status == .usage && result.output == "")
-    #expect(
-      result.errors.hasPrefix(
-        "Error: '\(configuration)' is a file of the model, and '--output <file.npy>' would replace it.\n"),
-      "\(result.errors)")
+    result.expect(
+      .usage,
+      "Error: '\(configuration)' is a file of the model, and '--output <file.npy>' would replace it.\n")
     #expect(folder.contents(of: "pair/knowing/config.json") == before)
   }
 

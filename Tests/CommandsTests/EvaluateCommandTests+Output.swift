@@ -9,11 +9,10 @@ import Testing
 /// Progress and plots.
 extension EvaluateCommandTests {
   @Test func progressIsForTerminalsOnly() {
-    let (labels, folders) = fourImages()
-    let shown = runTool(
-      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], showsProgress: true)
+    let words = fourImages().words
+    let shown = runTool(words: ["evaluate"] + words, showsProgress: true)
     #expect(shown.errors.hasSuffix("\r\u{1B}[K"))
-    let quiet = runTool("evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1])
+    let quiet = runEvaluate(words)
     #expect(!quiet.errors.contains("\r"))
     #expect(shown.output == quiet.output)
   }
@@ -52,40 +51,31 @@ extension EvaluateCommandTests {
   }
 
   @Test func aPlotReplacesNothingThatIsRead() throws {
-    let (labels, folders) = fourImages()
+    let (labels, folders, words) = fourImages()
     let before = FileManager.default.contents(atPath: labels)
     try FileManager.default.createDirectory(
       atPath: "\(folder.path)/plots", withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder.path)/plots/roc.svg", withDestinationPath: labels)
     let plots = folder.path + "/plots"
-    let result = runEvaluate([
-      "--labels", labels, "--images", folders[0], "--images", folders[1], "--plots", plots,
-    ])
-    #expect(result.status == .usage && result.output == "")
-    #expect(
-      result.errors.hasPrefix(
-        "Error: '\(plots)/roc.svg' is the table of labels, and '--plots <folder>' would replace it.\n"),
-      "\(result.errors)")
+    let result = runEvaluate(words + ["--plots", plots])
+    result.expect(
+      .usage, "Error: '\(plots)/roc.svg' is the table of labels, and '--plots <folder>' would replace it.\n")
     #expect(FileManager.default.contents(atPath: labels) == before)
 
     let image = try #require(try FolderImages(folders[0]).paths.first)
     let bytes = FileManager.default.contents(atPath: image)
     try FileManager.default.removeItem(atPath: "\(plots)/roc.svg")
     try FileManager.default.createSymbolicLink(atPath: "\(plots)/roc.svg", withDestinationPath: image)
-    let again = runEvaluate([
-      "--labels", labels, "--images", folders[0], "--images", folders[1], "--plots", plots,
-    ])
-    #expect(again.status == .usage)
-    #expect(again.errors.hasPrefix("Error: '\(plots)/roc.svg' is one of the images, and "), "\(again.errors)")
+    let again = runEvaluate(words + ["--plots", plots])
+    again.expect(.usage, "Error: '\(plots)/roc.svg' is one of the images, and ")
     #expect(FileManager.default.contents(atPath: image) == bytes)
   }
 
   @Test func plotsNameTheModelAndTheDisclaimer() throws {
-    let (labels, folders) = fourImages()
+    let (labels, _, words) = fourImages()
     let plots = folder.path + "/plots"
-    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1], "--plots"]
-    #expect(runEvaluate(words + [plots]).status == .success)
+    #expect(runEvaluate(words + ["--plots", plots]).status == .success)
     for name in ["confusion-matrix.svg", "roc.svg", "precision-recall.svg", "reliability.svg"] {
       let bytes = try #require(folder.contents(of: "plots/\(name)"), "\(name) was not written")
       let text = String(decoding: bytes, as: UTF8.self)
@@ -100,15 +90,15 @@ extension EvaluateCommandTests {
     // The figures are there even where a plot cannot be.
     let blocked = folder.path + "/blocked"
     folder.write("x", to: "blocked/roc.svg/file")
-    let unwritten = runEvaluate(words + [blocked])
+    let unwritten = runEvaluate(words + ["--plots", blocked])
     #expect(unwritten.status == .failure)
-    #expect(unwritten.output == runEvaluate(words + [plots]).output)
+    #expect(unwritten.output == runEvaluate(words + ["--plots", plots]).output)
     #expect(unwritten.errors.hasSuffix("\nError: \(blocked)/roc.svg: is a folder, not a file\n"))
     // The plots appear together or not at all.
     #expect(try FileManager.default.contentsOfDirectory(atPath: blocked) == ["roc.svg"])
     // Again into the same folder, then into a file.
-    #expect(runEvaluate(words + [plots]).status == .success)
-    let refused = runEvaluate(words + [labels])
+    #expect(runEvaluate(words + ["--plots", plots]).status == .success)
+    let refused = runEvaluate(words + ["--plots", labels])
     #expect(refused.errors == "Error: \(labels): is a file, not a folder\n")
   }
 
@@ -130,14 +120,13 @@ extension EvaluateCommandTests {
   }
 
   @Test func plotsAsPDFHoldTheSameTexts() throws {
-    let (labels, folders) = fourImages()
-    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
+    let words = fourImages().words
     let plots = folder.path + "/plots"
     #expect(runEvaluate(words + ["--plots", plots]).status == .success)
     #expect(runEvaluate(words + ["--plots", plots, "--plot-format", "pdf"]).status == .success)
     for name in ["confusion-matrix", "roc", "precision-recall", "reliability"] {
-      let svg = String(decoding: try #require(folder.contents(of: "plots/\(name).svg")), as: UTF8.self)
-      let pdf = String(decoding: try #require(folder.contents(of: "plots/\(name).pdf")), as: UTF8.self)
+      let svg = try #require(folder.text(of: "plots/\(name).svg"))
+      let pdf = try #require(folder.text(of: "plots/\(name).pdf"))
       #expect(pdf.hasPrefix("%PDF-1.4\n") && pdf.hasSuffix("%%EOF\n"))
       #expect(pdf.firstMatch(of: /\b(nan|inf)\b/) == nil, "\(name)")
       #expect(
@@ -151,7 +140,7 @@ extension EvaluateCommandTests {
     }
     // The number of a class's images stands beside it.
     for name in ["confusion-matrix", "roc"] {
-      let svg = String(decoding: try #require(folder.contents(of: "plots/\(name).svg")), as: UTF8.self)
+      let svg = try #require(folder.text(of: "plots/\(name).svg"))
       #expect(svg.contains("n = "), "\(name)")
     }
     let alone = runEvaluate(words + ["--plot-format", "pdf"])

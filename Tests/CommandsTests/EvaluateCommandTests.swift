@@ -18,7 +18,7 @@ import Testing
   static let header = "image_id,lesion_id,dx,age,sex,localization\n"
 
   /// Four images of three lesions in two folders; `twice` is in both.
-  func fourImages() -> (labels: String, folders: [String]) {
+  func fourImages() -> (labels: String, folders: [String], words: [String]) {
     folder.write(pnm(), to: "first/twice.ppm")
     folder.write(pnm(seed: 3), to: "first/deep/below.PNM")
     folder.write(pnm(seed: 9), to: "second/twice.ppm")
@@ -33,17 +33,13 @@ import Testing
       unknown,FACE,nv,,L3,last,80
 
       """, to: "labels.csv")
-    return (labels, ["\(folder.path)/first", "\(folder.path)/second"])
-  }
-
-  func object(_ result: ToolResult) throws -> [String: Any] {
-    try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    let folders = ["\(folder.path)/first", "\(folder.path)/second"]
+    return (labels, folders, ["--labels", labels, "--images", folders[0], "--images", folders[1]])
   }
 
   @Test func jsonIsWhatTheLibraryMakesOfTheImages() throws {
-    let (labels, folders) = fourImages()
-    let result = runTool(
-      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
+    let (labels, folders, words) = fourImages()
+    let result = runEvaluate(words + ["--format", "json"])
     #expect(result.status == .success, "\(result.errors)")
     #expect(
       result.errors.hasPrefix("Note: \(labels): a lesion has two labels: the lesion 'L1' is 'nv' on line 2"))
@@ -63,7 +59,7 @@ import Testing
     let expected = JSONValue.object(EvaluationReport(images, sources: folders).members).text
     #expect(result.output.contains(expected.dropFirst().dropLast()), "\(result.output)\n\(expected)")
 
-    let json = try object(result)
+    let json = try result.object()
     #expect(json["listed"] as? Int == 4)
     #expect(json["disclaimer"] as? String == Wording.disclaimer)
     #expect((json["model"] as? [String: String])?["name"] == "toy")
@@ -72,12 +68,11 @@ import Testing
   }
 
   @Test func aColumnOfConfirmationsMakesGroups() throws {
-    let (labels, folders) = fourImages()
-    let table = String(decoding: try #require(folder.contents(of: "labels.csv")), as: UTF8.self)
+    let words = fourImages().words
+    let table = try #require(folder.text(of: "labels.csv"))
     let confirmed = zip(table.split(separator: "\n"), ["dx_type", "histo", "", "histo", "follow_up"])
       .map { "\($0),\($1)\n" }.joined()
     folder.write(confirmed, to: "labels.csv")
-    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
     let groups = #""confirmation":[{"name":"follow_up","n":1,"status":"insufficient"},"#
     #expect(runEvaluate(words + ["--format", "json"]).output.contains(groups))
     #expect(runEvaluate(words).output.contains("\nconfirmation  histo"))
@@ -86,7 +81,7 @@ import Testing
   }
 
   @Test func theFirstFolderWithTheImageWins() throws {
-    let (labels, folders) = fourImages()
+    let (labels, folders, _) = fourImages()
     let forwards = runTool("evaluate", "--labels", labels, "--images=\(folders[0])", "--images=\(folders[1])")
     let backwards = runTool(
       "evaluate", "--labels", labels, "--images=\(folders[1])", "--images=\(folders[0])")
@@ -95,12 +90,9 @@ import Testing
   }
 
   @Test(arguments: ["text", "json"]) func threadsDoNotShow(format: String) {
-    let (labels, folders) = fourImages()
+    let words = fourImages().words
     let outputs = ["1", "2", "7"].map { threads in
-      runTool(
-        "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--threads", threads,
-        "--format", format
-      ).output
+      runEvaluate(words + ["--threads", threads, "--format", format]).output
     }
     #expect(outputs[0] == outputs[1])
     #expect(outputs[0] == outputs[2])
@@ -108,13 +100,12 @@ import Testing
   }
 
   @Test func imagesThatFailAreNamedAndCounted() throws {
-    let (labels, folders) = fourImages()
+    let (labels, folders, words) = fourImages()
     folder.write("hello", to: "first/bad.jpg")
     folder.write(pnm(), to: "first/below.jpg")
     folder.write(
       Self.header + "absent,L9,df,,,\nbelow,L1,nv,,,\nbad,L2,nv,,,\nlast,L3,nv,,,\n", to: "labels.csv")
-    let result = runTool(
-      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
+    let result = runEvaluate(words + ["--format", "json"])
     #expect(result.status == .failure)
     let lines = result.errors.split(separator: "\n")
     try #require(lines.count == 3, "\(result.errors)")
@@ -128,23 +119,20 @@ import Testing
     #expect(
       lines[2].hasPrefix(
         "Error: \(folders[0])/bad.jpg: not a PNG, JPEG, PNM, BMP, DICOM, WebP, TIFF, HEIC or AVIF image"))
-    let json = try object(result)
+    let json = try result.object()
     #expect(json["n"] as? Int == 1)
     #expect(json["listed"] as? Int == 4)
     #expect(json["macroAUROC"] is NSNull)
 
     folder.write(Self.header + "absent,L9,df,,,\n", to: "labels.csv")
     let nothing = runTool("evaluate", "--labels", labels, "--images", folders[0])
-    #expect(nothing.status == .failure)
-    #expect(nothing.output == "")
-    #expect(nothing.errors.contains("labels.csv: no row is that of one of the "), "\(nothing.errors)")
+    nothing.expect(.failure, part: "labels.csv: no row is that of one of the ")
     #expect(nothing.errors.contains("; its row is 'absent'"))
   }
 
   /// A folder that is given twice, and images that the list does not name, change nothing.
   @Test func otherImagesChangeNothing() throws {
-    let (labels, folders) = fourImages()
-    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
+    let (_, folders, words) = fourImages()
     let before = runEvaluate(words)
     folder.write(pnm(), to: "first/zzz/unlisted.ppm")
     folder.write(pnm(), to: "first/zzz/z/unlisted.ppm")
@@ -155,13 +143,12 @@ import Testing
 
   /// Images whose lesion is not told are lesions of their own.
   @Test func aMissingLesionIsOneOfItsOwn() throws {
-    let (_, folders) = fourImages()
+    let words = fourImages().words
     let rows = "twice,L1,nv,,,\nbelow,,mel,,,\nother,NA,akiec,,,\nlast,-,nv,,,\n"
-    let labels = folder.write(Self.header + rows, to: "labels.csv")
-    let result = runTool(
-      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json")
+    folder.write(Self.header + rows, to: "labels.csv")
+    let result = runEvaluate(words + ["--format", "json"])
     #expect(result.status == .success && result.errors == "", "\(result.errors)")
-    let found = try object(result)
+    let found = try result.object()
     #expect(found["n"] as? Int == 4 && found["lesions"] as? Int == 4)
   }
 
@@ -177,16 +164,14 @@ import Testing
     ("", "the table has no row below its header"),
   ])
   func aBadRowIsNamed(rows: String, message: String) {
-    let (labels, folders) = fourImages()
+    let (labels, folders, _) = fourImages()
     folder.write(Self.header + rows, to: "labels.csv")
     let result = runTool("evaluate", "--labels", labels, "--images", folders[0])
-    #expect(result.status == .failure)
-    #expect(result.output == "")
-    #expect(result.errors.hasPrefix("Error: \(labels): \(message)"), "\(result.errors)")
+    result.expect(.failure, "Error: \(labels): \(message)")
   }
 
   @Test func aBadRowIsLeftOutAndTheOthersAreEvaluated() throws {
-    let (labels, folders) = fourImages()
+    let (labels, folders, _) = fourImages()
     let rows = (0..<7).map { "x\($0),L\($0),NVX,,,\n" }.joined()
     folder.write(Self.header + rows + "twice,L1,nv,,,\nbelow,L2,MEL,NA,w,\n,L3,nv,old,,\n", to: "labels.csv")
     let result = runTool("evaluate", "--labels", labels, "--images", folders[0], "--format", "json")
@@ -196,12 +181,12 @@ import Testing
     #expect(lines[0].hasPrefix("Error: \(labels): line 2: column 'dx': the value 'NVX' is invalid."))
     #expect(lines[6] == "Note: in \(labels), 1 row has no image and is left out.")
     #expect(lines[5] == "Error: \(labels): 2 more rows cannot be used")
-    let json = try object(result)
+    let json = try result.object()
     #expect(json["n"] as? Int == 2 && json["listed"] as? Int == 9)
   }
 
   @Test func aMissingColumnIsNamed() {
-    let (labels, folders) = fourImages()
+    let (labels, folders, _) = fourImages()
     folder.write("image_id,lesion_id,age,sex,localization\na,L1,,,\n", to: "labels.csv")
     let result = runTool("evaluate", "--labels", labels, "--images", folders[0])
     #expect(
@@ -210,23 +195,20 @@ import Testing
   }
 
   @Test func foldersMustBeFoldersWithImages() {
-    let (labels, folders) = fourImages()
+    let (labels, folders, _) = fourImages()
     let readme = folder.write("x", to: "docs/readme.md")
     for (path, message) in [
       (readme, "is a file, not a folder"), (folder.path + "/gone", "no such file or folder"),
       (folder.path + "/docs", "the folder holds no image"),
     ] {
       let result = runTool("evaluate", "--labels", labels, "--images", folders[0], "--images", path)
-      #expect(result.status == .failure)
-      #expect(result.output == "")
-      #expect(result.errors.hasPrefix("Error: \(path): \(message)"), "\(result.errors)")
+      result.expect(.failure, "Error: \(path): \(message)")
     }
   }
 
   @Test func labelsAndImagesAreRequired() {
     let noImages = runTool("evaluate", "--labels", "x.csv")
-    #expect(noImages.status == .usage)
-    #expect(noImages.errors.hasPrefix("Error: Missing expected option '--images <folder>'"))
+    noImages.expect(.usage, "Error: Missing expected option '--images <folder>'")
     #expect(runTool("evaluate", "--images", ".").status == .usage)
     #expect(runTool("evaluate", "x.csv", "--labels", "x.csv", "--images", ".").status == .usage)
   }
@@ -236,30 +218,26 @@ import Testing
     ("a,L3,training\nb,L1,training\nc,L0,training", "L1"),
   ])
   func lesionsThatWereTrainedOnAreRefused(list: String, first: String) throws {
-    let (labels, folders) = fourImages()
+    let (labels, _, words) = fourImages()
     let split = folder.write("image_id,lesion_id,split\n\(list)\n", to: "model/training/split.csv")
-    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1], "--format", "json"]
-    let model = ["--model", "\(folder.path)/model"]
+    let model = ["--model", "\(folder.path)/model", "--format", "json"]
     let refused = runEvaluate(words + model)
     let count = first == "L1" ? 2 : 1
-    #expect(refused.status == .failure)
-    #expect(refused.output == "")
-    #expect(
-      refused.errors.hasPrefix(
-        """
-        Error: \(labels): the model was trained on \(count) of its lesions, the first of them '\(first)' \
-        (\(split));
-        """), "\(refused.errors)")
+    refused.expect(
+      .failure,
+      """
+      Error: \(labels): the model was trained on \(count) of its lesions, the first of them '\(first)' \
+      (\(split));
+      """)
 
     let allowed = runEvaluate(words + model + ["--allow-training-lesions"])
     #expect(allowed.status == .success)
-    let seen = try #require(object(allowed)["trainingList"] as? [String: Int])
+    let seen = try #require(allowed.object()["trainingList"] as? [String: Int])
     #expect(seen == ["trainingLesions": count, "validationLesions": 0])
   }
 
   @Test func whatTheModelHasSeenIsSaid() throws {
-    let (labels, folders) = fourImages()
-    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
+    let words = fourImages().words
     let model = ["--model", "\(folder.path)/model"]
     #expect(runEvaluate(words).output.contains("Training list    none with the model"))
 
@@ -319,9 +297,8 @@ import Testing
   }
 
   @Test func photographsThatWereTrainedOnUnderOtherNamesAreFound() throws {
-    let (labels, folders) = fourImages()
-    let words = ["--labels", labels, "--images", folders[0], "--images", folders[1]]
-    let plain = try object(runEvaluate(words + ["--format", "json"]))
+    let words = fourImages().words
+    let plain = try runEvaluate(words + ["--format", "json"]).object()
     #expect(plain["unseen"] == nil)
     let model = try writeSeenCopies()
 
@@ -333,7 +310,7 @@ import Testing
       "\n3 images of lesions not trained on ",
     ]
     for wanted in wanted { #expect(text.output.contains(wanted), "\(text.output)") }
-    let json = try object(runEvaluate(words + model + ["--format", "json"]))
+    let json = try runEvaluate(words + model + ["--format", "json"]).object()
     #expect(
       json["trainingList"] as? [String: Int] == [
         "trainingLesions": 0, "validationLesions": 0, "trainingPhotographs": 1, "validationPhotographs": 1,
@@ -347,8 +324,7 @@ import Testing
     // What the names tell is told by the names alone.
     folder.write(
       "image_id,lesion_id,split\na,L2,training\nb,L3,validation\n", to: "model/training/split.csv")
-    let named = try object(
-      runEvaluate(words + model + ["--format", "json", "--allow-training-lesions"]))
+    let named = try runEvaluate(words + model + ["--format", "json", "--allow-training-lesions"]).object()
     #expect(named["trainingList"] as? [String: Int] == ["trainingLesions": 1, "validationLesions": 1])
     #expect(named["unseen"] == nil)
   }
@@ -356,9 +332,7 @@ import Testing
   func runEvaluate(_ words: [String]) -> ToolResult { runTool(words: ["evaluate"] + words) }
 
   @Test func textShowsTheFiguresTheMatrixAndWhatIsAbsent() {
-    let (labels, folders) = fourImages()
-    let result = runTool(
-      "evaluate", "--labels", labels, "--images", folders[0], "--images", folders[1], usesMetadata: false)
+    let result = runTool(words: ["evaluate"] + fourImages().words, usesMetadata: false)
     for part in [
       "Model            toy 0.0.1, SHA-256 0123456789abcdef\n",
       "Images           4 of 4 evaluated, of 3 lesions\n",

@@ -28,13 +28,13 @@ import Testing
   private func json(_ words: [String]) throws -> [String: Any] {
     let result = runEvaluate(words + ["--format", "json"])
     #expect(result.errors == "")
-    return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    return try result.object()
   }
 
   @Test func aColumnThatIsNamedMakesGroups() throws {
     var words = words()
     words[1] = folder.write(
-      String(decoding: try #require(folder.contents(of: "labels.csv")), as: UTF8.self)
+      try #require(folder.text(of: "labels.csv"))
         .replacing("\"Device, maker\"", with: "Device"), to: "labels.csv")
     let json = try json(words + ["--group", "device, SKIN_TONE"])
     let groups = try #require(json["subgroups"] as? [String: [[String: Any]]])
@@ -49,8 +49,7 @@ import Testing
   @Test(arguments: ["sex", "skin_tone,Confirmation", "skin_tone,,device", "", "skin_tone,SKIN_TONE", "All"])
   func groupsThatCannotBeAreRefused(value: String) {
     let result = runEvaluate(words() + ["--group", value])
-    #expect(result.status == .usage)
-    #expect(result.errors.contains("age, sex, site, source, confirmation are grouped by anyway"))
+    result.expect(.usage, part: "age, sex, site, source, confirmation are grouped by anyway")
   }
 
   @Test func aColumnThatIsNotThereIsNamed() {
@@ -91,7 +90,7 @@ import Testing
     for (name, text) in [
       ("precision-recall", ">by \(drawn), for each recall<"), ("reliability", ">by \(drawn)<"),
     ] {
-      let plot = String(decoding: try #require(folder.contents(of: "plots/\(name).svg")), as: UTF8.self)
+      let plot = try #require(folder.text(of: "plots/\(name).svg"))
       #expect(plot.contains(text) && !plot.contains("by lesion"), "\(name)")
     }
   }

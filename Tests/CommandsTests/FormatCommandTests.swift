@@ -14,13 +14,8 @@ import Testing
 @Suite struct FormatCommandTests {
   private let folder = TemporaryFolder()
 
-  private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../ParityFixtures/formats").standardizedFileURL.path
-
   private func copy(_ name: String, to other: String? = nil) throws -> String {
-    let path = "\(folder.path)/\(other ?? name)"
-    try FileManager.default.copyItem(atPath: "\(Self.fixtures)/\(name)", toPath: path)
-    return path
+    folder.write(try Fixtures.read("formats/\(name)"), to: other ?? name)
   }
 
   @Test func infoListsTheFormats() throws {
@@ -64,9 +59,8 @@ import Testing
     func inputs(_ cells: String) throws -> [Double] {
       let table = folder.write(
         "image_id,dx,age,sex,localization\ndicom_patient,nv,\(cells)\n", to: "labels.csv")
-      let parsed = try ParsedArguments.parse(
-        ["--labels", table, "--images", folder.path], positionals: [], options: EvaluateCommand.options)
-      guard case .arguments(let arguments) = parsed else { return [] }
+      let arguments = try parsedArguments(
+        ["--labels", table, "--images", folder.path], options: EvaluateCommand.options)
       let index = try ImageIndex(folders: [folder.path])
       var run = EvaluationRun(arguments, classifier: classifier, index: index, terminal: memoryTerminal())
       run.keepsFeatures = true
@@ -116,19 +110,14 @@ import Testing
       "webp_lossy.webp", "tiff_planar_tiles_deflate.tif", "tiff_orientation6.tif", "j2k_rct_tagged_full.dcm",
     ])
   func theProgramDecodesAsTheTestsDo(name: String) throws {
-    let bytes = try #require(FileManager.default.contents(atPath: "\(Self.fixtures)/\(name)"))
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: ProgramTests.program)
-    process.arguments = [
-      "preprocess", "\(Self.fixtures)/\(name)", "--stage", "decoded", "--output",
-      "\(folder.path)/decoded.npy",
-    ]
-    process.environment = ["DERMAFUSION_MODEL": "\(Self.fixtures)/../../Weights"]
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    let image = try ImageDecoder.decode([UInt8](bytes))
-    let array = try #require(folder.contents(of: "decoded.npy"))
+    let root = Fixtures.root.path
+    let program = ProgramTests()
+    let result = try program.shell(
+      "$dermafusion preprocess \(root)/ParityFixtures/formats/\(name) --stage decoded --output decoded.npy "
+        + "--model \(root)/Weights")
+    #expect(result.status == 0, "\(result.errors)")
+    let image = try ImageDecoder.decode(Fixtures.read("formats/\(name)"))
+    let array = try #require(program.folder.contents(of: "decoded.npy"))
     #expect(Array(array.suffix(image.pixels.count)) == image.pixels)
   }
 

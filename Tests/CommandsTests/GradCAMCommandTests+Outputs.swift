@@ -16,11 +16,7 @@ extension GradCAMCommandTests {
       for (result, option) in [
         (explain(picture: path), "--output <overlay.png>"), (explain("--raw", path), "--raw <map.npy>"),
       ] {
-        #expect(result.status == .usage && result.output == "")
-        #expect(
-          result.errors.hasPrefix(
-            "Error: '\(path)' is the image itself, and '\(option)' would replace it.\n"),
-          "\(result.errors)")
+        result.expect(.usage, "Error: '\(path)' is the image itself, and '\(option)' would replace it.\n")
       }
     }
     #expect(folder.contents(of: "light.ppm") == before)
@@ -31,11 +27,10 @@ extension GradCAMCommandTests {
     let rows = "image_id,age,sex,localization\nlight,61,female,neck\n"
     let table = folder.write(rows, to: "patients.csv")
     let result = explain("--metadata", table, picture: "\(folder.path)/./patients.csv")
-    #expect(result.status == .usage && result.output == "")
-    #expect(
-      result.errors.hasPrefix(
-        "Error: '\(folder.path)/./patients.csv' is the table of metadata, and '--output <overlay.png>' would "
-          + "replace it.\n"), "\(result.errors)")
+    result.expect(
+      .usage,
+      "Error: '\(folder.path)/./patients.csv' is the table of metadata, and '--output <overlay.png>' would "
+        + "replace it.\n")
     #expect(folder.contents(of: "patients.csv") == Array(rows.utf8))
   }
 
@@ -73,11 +68,8 @@ extension GradCAMCommandTests {
       atPath: "\(folder.path)/link.npy", withDestinationPath: "here/out.png")
     for path in ["out.png", "./out.png", "here/out.png", "link.npy"].map({ "\(folder.path)/\($0)" }) {
       let result = explain("--raw", path)
-      #expect(result.status == .usage && result.output == "")
-      #expect(
-        result.errors.hasPrefix(
-          "Error: '\(path)' would be written for '--output <overlay.png>' and for '--raw <map.npy>'.\n"),
-        "\(result.errors)")
+      result.expect(
+        .usage, "Error: '\(path)' would be written for '--output <overlay.png>' and for '--raw <map.npy>'.\n")
     }
     #expect(folder.contents(of: "out.png") == nil)
     #expect(explain("--raw", "/dev/null", picture: "/dev/null").status == .success)

@@ -50,10 +50,6 @@ import Testing
 
   func picture() throws -> PixelImage { try ImageDecoder.decode(#require(folder.contents(of: "out.png"))) }
 
-  func json(_ result: ToolResult) throws -> [String: Any] {
-    try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
-  }
-
   /// The library's result for the same image.
   func explanation(
     _ classes: [LesionLabel] = [], method: ActivationMapMethod = .gradcam, layer: String? = nil
@@ -74,13 +70,12 @@ import Testing
     let table = folder.write("image_id,age,sex,localization\nlight,61,female,neck\n", to: "patients.csv")
     let result = explain("--metadata", table, "--sex", "male", "--format", "json")
     #expect(result.status == .success && result.errors == "")
-    let metadata = try #require(try json(result)["metadata"] as? [String: Any])
+    let metadata = try #require(try result.object()["metadata"] as? [String: Any])
     #expect(metadata["age"] as? Int == 61)
     #expect(metadata["sex"] as? String == "male" && metadata["site"] as? String == "neck")
     let other = folder.write("image_id,age,sex,localization\ndark,61,female,neck\n", to: "others.csv")
     let unlisted = explain("--metadata", other)
-    #expect(unlisted.status == .failure && unlisted.output == "")
-    #expect(unlisted.errors.hasPrefix("Error: \(other): no row is that of \(image); its row is 'dark'"))
+    unlisted.expect(.failure, "Error: \(other): no row is that of \(image); its row is 'dark'")
     let whole = folder.write("image_id,age,sex,localization\nlight.ppm,61,female,neck\n", to: "whole.csv")
     #expect(
       explain("--metadata", whole).errors
@@ -110,9 +105,7 @@ import Testing
   func anEndingThatIsNeitherPNGNorPDFIsRefused(name: String) {
     folder.write("x", to: "a.b/other")
     let result = explain(picture: "\(folder.path)/\(name)")
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.contains("please provide a name that ends in .png or .pdf, not in ."), "\(result.errors)")
+    result.expect(.usage, part: "please provide a name that ends in .png or .pdf, not in .")
     #expect(folder.contents(of: name) == nil)
   }
 
@@ -131,7 +124,7 @@ import Testing
     #expect(result.status == .success && result.errors == "")
     let map = try explanation(Array(Labels.ham10000))
     #expect(try picture() == figure(Array(Labels.ham10000)))
-    let maps = try #require(json(result)["maps"] as? [[String: Any]])
+    let maps = try #require(result.object()["maps"] as? [[String: Any]])
     #expect(maps.map { $0["class"] as? String } == Labels.ham10000.ids)
     try expectArray("all.npy", shape: "(7, 128, 128)", map.maps.flatMap(\.values))
   }
@@ -150,7 +143,7 @@ import Testing
   func withoutAClassTheMostProbableIsDrawn(_ method: ActivationMapMethod) throws {
     let result = explain("--method", method.rawValue, "--format", "json")
     #expect(result.status == .success && result.errors == "")
-    let maps = try #require(json(result)["maps"] as? [[String: Any]])
+    let maps = try #require(result.object()["maps"] as? [[String: Any]])
     #expect(maps.map { $0["class"] as? String } == ["nv"])
     #expect(try picture() == figure([.nv], method: method))
   }
@@ -162,18 +155,14 @@ import Testing
     let map = try explanation([.mel]).maps[0]
     #expect(map.minimum < 0)
     try expectArray("map.npy", shape: "(4, 4)", map.signedValues)
-    let first = try #require((json(result)["maps"] as? [[String: Any]])?.first)
+    let first = try #require((result.object()["maps"] as? [[String: Any]])?.first)
     let rows = try #require(first["signedMap"] as? [[Double]])
     #expect(rows.flatMap { $0 }.map(Float.init) == map.signedValues)
   }
 
   @Test func signedWithoutAMapToWriteIsWrongUsage() {
     let result = explain("--signed")
-    #expect(result.status == .usage && result.output == "")
-    #expect(
-      result.errors.hasPrefix(
-        "Error: '--signed' has no effect without '--raw <map.npy>' or '--format json'.\n"), "\(result.errors)"
-    )
+    result.expect(.usage, "Error: '--signed' has no effect without '--raw <map.npy>' or '--format json'.\n")
     #expect(folder.contents(of: "out.png") == nil)
   }
 
@@ -186,7 +175,7 @@ import Testing
 
   @Test func jsonHoldsTheStatistics() throws {
     let result = explain("--format", "json", "--layer", "stage3", "--raw", "\(folder.path)/map.npy")
-    let object = try json(result)
+    let object = try result.object()
     let map = try explanation(layer: "stage3").maps[0]
     #expect(object["method"] as? String == "gradcam")
     #expect(object["layer"] as? String == map.layer)
@@ -209,7 +198,7 @@ import Testing
     #expect(result.status == .success && result.errors == "")
     #expect(result.output.contains("(all_negative)"))
     let map = try #require(
-      (json(explain("--class", "mel", "--format", "json"))["maps"] as? [[String: Any]])?.first)
+      (explain("--class", "mel", "--format", "json").object()["maps"] as? [[String: Any]])?.first)
     #expect(map["status"] as? String == "all_negative" && map["massCentre"] is NSNull)
     #expect(try picture() == figure([.mel]))
   }
@@ -222,7 +211,7 @@ import Testing
       folder.write(bytes, to: "light.ppm")
       let expected = try classifier.classify(encodedImage: bytes).abstention
       try #require(!expected.reasons.isEmpty)
-      let object = try json(explain("--format", "json", classifier: classifier))
+      let object = try explain("--format", "json", classifier: classifier).object()
       #expect(object["abstain"] as? Bool == true)
       #expect(object["abstainReasons"] as? [String] == expected.reasons.map(\.rawValue))
       let sentences = expected.reasons.map(\.sentence).joined(separator: " ")
@@ -232,7 +221,7 @@ import Testing
         "\(text)")
     }
     folder.write(Array(light), to: "light.ppm")
-    let answered = try json(explain("--format", "json"))
+    let answered = try explain("--format", "json").object()
     #expect(answered["abstain"] as? Bool == false)
     #expect(answered["abstainReasons"] as? [String] == [])
     #expect(!explain().output.contains("abstains"))
@@ -240,8 +229,8 @@ import Testing
 
   @Test func everyChannelCarriesTheDisclaimer() throws {
     #expect(explain().output.contains(Wording.disclaimer))
-    #expect(try json(explain("--format", "json"))["disclaimer"] as? String == Wording.disclaimer)
-    let file = String(decoding: try #require(folder.contents(of: "out.png")), as: UTF8.self)
+    #expect(try explain("--format", "json").object()["disclaimer"] as? String == Wording.disclaimer)
+    let file = try #require(folder.text(of: "out.png"))
     #expect(file.contains("Disclaimer\0\(Wording.disclaimer)"), "the picture's text")
     let written = try FigureLayout(explanation().mapFigure(FigureStyle(), trusts: [])).canvas
     #expect(
@@ -250,7 +239,7 @@ import Testing
 
   @Test func trustIsToldInWordsAndNumbers() throws {
     let trust = try #require(
-      ((json(explain("--trust", "--format", "json"))["maps"] as? [[String: Any]])?.first)?["trust"]
+      ((explain("--trust", "--format", "json").object()["maps"] as? [[String: Any]])?.first)?["trust"]
         as? [String: Any])
     #expect(
       Set(trust.keys) == [
@@ -262,10 +251,9 @@ import Testing
 
   @Test func anUnknownLayerIsWrongUsageAndThoseThereAreAreNamed() {
     let result = explain("--layer", "stage9")
-    #expect(result.status == .usage && result.output == "")
-    #expect(
-      result.errors.contains(
-        "Error: The value 'stage9' is invalid for '--layer <layer>'. The layers are stage0, stage1,"))
+    result.expect(
+      .usage,
+      part: "Error: The value 'stage9' is invalid for '--layer <layer>'. The layers are stage0, stage1,")
     #expect(result.errors.contains("conv_head.\n"))
     #expect(folder.contents(of: "out.png") == nil)
   }
@@ -276,8 +264,7 @@ import Testing
   ])
   func whatIsOutOfRangeIsWrongUsage(words: [String]) {
     let result = explain(words[0] + "=" + words[1])
-    #expect(result.status == .usage && result.output == "")
-    #expect(result.errors.contains(words[0]), "\(result.errors)")
+    result.expect(.usage, part: words[0])
     #expect(folder.contents(of: "out.png") == nil)
   }
 
@@ -294,7 +281,6 @@ import Testing
   @Test func whatIsNoImageIsNamed() {
     let path = folder.write("no image", to: "light.ppm")
     let result = explain()
-    #expect(result.status == .failure && result.output == "")
-    #expect(result.errors.contains(path))
+    result.expect(.failure, part: path)
   }
 }

@@ -115,7 +115,7 @@ import Testing
     #expect(information["multiLabel"] as? Bool == true)
     let report = tests.folder.path + "/report.html"
     #expect(tests.run("report", image, "--model", model, "--output", report).status == .success)
-    let page = String(decoding: tests.folder.contents(of: "report.html") ?? [], as: UTF8.self)
+    let page = tests.folder.text(of: "report.html") ?? ""
     #expect(page.contains("Each class has a probability of its own"))
   }
 

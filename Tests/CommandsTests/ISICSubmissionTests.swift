@@ -39,7 +39,7 @@ import Testing
     let output = folder.write("old", to: "submission.csv")
     let written = runTool(words: words + ["--output", output, folder.path + "/none.ppm"])
     #expect(written.status == .failure && written.output == "")
-    #expect(String(decoding: folder.contents(of: "submission.csv") ?? [], as: UTF8.self) == expected)
+    #expect(folder.text(of: "submission.csv") == expected)
   }
 
   @Test func aModelWithOtherClassesIsRefused() throws {
@@ -49,13 +49,11 @@ import Testing
     let result = labels.run(
       "classify", image, "--model", try labels.model(ModelLabelsTests.isic2019), "--format", "isic",
       "--output", output)
-    #expect(result.status == .usage && result.output == "")
-    #expect(
-      result.errors.hasPrefix(
-        "Error: The value 'isic' is invalid for '--format <format>'. A submission has the classes MEL, NV, BCC, AKIEC, "
-          + "BKL, DF, VASC, and the model's classes are 'MEL', 'NV', 'BCC', 'AK', 'BKL', 'DF', 'VASC', 'SCC'. A table of --isic-classes names the column of each.\n"
-      ),
-      "\(result.errors)")
+    result.expect(
+      .usage,
+      "Error: The value 'isic' is invalid for '--format <format>'. A submission has the classes MEL, NV, BCC, AKIEC, "
+        + "BKL, DF, VASC, and the model's classes are 'MEL', 'NV', 'BCC', 'AK', 'BKL', 'DF', 'VASC', 'SCC'. A table of --isic-classes names the column of each.\n"
+    )
     #expect(folder.contents(of: "submission.csv") == Array("old".utf8))
     // The challenge's own names, in another order.
     let capitals = try labels.model(["VASC", "DF", "BKL", "AKIEC", "BCC", "NV", "MEL"])
@@ -108,8 +106,7 @@ import Testing
     let image = folder.write(pnm(), to: "A.ppm")
     let table = folder.write(text, to: "classes.csv")
     let result = runTool("classify", image, "--format", "isic", "--isic-classes", table)
-    #expect(result.status == .failure && result.output == "")
-    #expect(result.errors.hasPrefix("Error: \(table): \(message)"), "\(result.errors)")
+    result.expect(.failure, "Error: \(table): \(message)")
     let csv = runTool("classify", image, "--format", "csv", "--isic-classes", table)
     #expect(csv.status == .usage && csv.errors.contains("has no effect without '--format isic'"))
   }
@@ -118,10 +115,10 @@ import Testing
     let first = folder.write(pnm(), to: "one/A.ppm")
     let second = folder.write(pnm(), to: "two/A.pnm")
     let result = runTool("classify", first, second, "--format", "isic")
-    #expect(result.status == .failure && result.output == "")
-    #expect(
-      result.errors
-        == "Error: \(second): a submission has one row for each image, and 'A' is the name of \(first) too\n")
+    result.expect(
+      .failure,
+      whole:
+        "Error: \(second): a submission has one row for each image, and 'A' is the name of \(first) too\n")
   }
 
   @Test(arguments: [
@@ -131,10 +128,7 @@ import Testing
   ])
   func whatHasNoColumnIsRefused(words: [String], said: String) {
     let result = runTool(words: ["classify", "A.ppm", "--format", "isic"] + words)
-    #expect(result.status == .usage && result.output == "")
-    #expect(
-      result.errors.hasPrefix(
-        "Error: The value 'isic' is invalid for '--format <format>'. Please provide \(said).\n"),
-      "\(result.errors)")
+    result.expect(
+      .usage, "Error: The value 'isic' is invalid for '--format <format>'. Please provide \(said).\n")
   }
 }

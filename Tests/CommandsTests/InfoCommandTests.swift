@@ -3,6 +3,7 @@ import Foundation
 import ImageCodecs
 import SystemModule
 import TestFiles
+import TestModels
 import Testing
 
 @testable import Commands
@@ -64,9 +65,7 @@ import Testing
 
   /// Every project whose library the package links has its notice.
   @Test func thePackageHasItsNotices() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let text = try String(contentsOf: root.appending(path: "THIRD_PARTY_NOTICES"), encoding: .utf8)
+    let text = try String(contentsOf: Fixtures.root.appending(path: "THIRD_PARTY_NOTICES"), encoding: .utf8)
     for words in [
       "Independent JPEG Group", "PNG Reference Library License version 2", "Jean-loup Gailly",
       "Runtime Library Exception", "GCC RUNTIME LIBRARY EXCEPTION", "Roboto",
@@ -113,12 +112,9 @@ import Testing
 
   func location(_ words: [String], environment: [String: String] = [:], executable: String?) throws -> String
   {
-    let outcome = try ParsedArguments.parse(words, positionals: [], options: [ModelLocation.option])
-    guard case .arguments(let arguments) = outcome else {
-      throw DermaFusionError.unexpectedArgument("no arguments")
-    }
-    return try ModelLocation.folder(
-      arguments, terminal: memoryTerminal(environment: environment, executablePath: executable))
+    try ModelLocation.folder(
+      parsedArguments(words, options: [ModelLocation.option]),
+      terminal: memoryTerminal(environment: environment, executablePath: executable))
   }
 
   @Test func theCommandLineWinsOverTheEnvironmentAndThatOverTheSearch() throws {
@@ -144,15 +140,15 @@ import Testing
     let environment = ["DERMAFUSION_MODEL": folder.path + "/Weights"]
     func used(_ model: String) throws -> String? {
       let result = runTool("info", "--model", model, "--format", "json", environment: environment)
-      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
-      return (object?["model"] as? [String: Any])?["folder"] as? String
+      let object = try result.object()
+      return (object["model"] as? [String: Any])?["folder"] as? String
     }
     #expect(try used("int8") == folder.path + "/Weights/int8")
     #expect(try used("training") == "training")
     #expect(try used("./int8") == "./int8")
     let list = runTool("info", "--models", "--format", "json", environment: environment)
-    let object = try JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [String: Any]
-    let models = try #require(object?["models"] as? [[String: Any]])
+    let object = try list.object()
+    let models = try #require(object["models"] as? [[String: Any]])
     #expect(models.map { $0["name"] as? String } == [nil, "int8", "other"])
     #expect(
       models.map { $0["folder"] as? String } == ["", "/int8", "/other"].map { "\(folder.path)/Weights\($0)" })

@@ -40,8 +40,7 @@ import Testing
 
   func object(_ result: ToolResult) throws -> [String: Any] {
     try #require(result.status == .success, "\(result.errors)")
-    return try #require(
-      try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], "\(result.output)")
+    return try result.object()
   }
 
   @Test func eightClassesOfISIC2019() throws {
@@ -68,13 +67,12 @@ import Testing
       (try object(sheet)["maps"] as? [[String: Any]])?.map { $0["class"] as? String }
         == Self.isic2019.map { $0["class"] })
     let mistyped = run("gradcam", image, "--model", model, "--class", "mel")
-    #expect(mistyped.status == .usage)
-    #expect(
-      mistyped.errors.hasPrefix(
-        """
-        Error: The value 'mel' is invalid for '--class <class>'. The model's classes are 'MEL', 'NV', 'BCC', 'AK', \
-        'BKL', 'DF', 'VASC' or 'SCC'. Did you mean 'MEL'?
-        """), "\(mistyped.errors)")
+    mistyped.expect(
+      .usage,
+      """
+      Error: The value 'mel' is invalid for '--class <class>'. The model's classes are 'MEL', 'NV', 'BCC', 'AK', \
+      'BKL', 'DF', 'VASC' or 'SCC'. Did you mean 'MEL'?
+      """)
     let named = run("gradcam", image, "--model", model, "--class", "melanoma")
     #expect(named.errors.contains("Did you mean 'MEL'?"), "\(named.errors)")
   }

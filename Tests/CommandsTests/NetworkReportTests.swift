@@ -18,8 +18,7 @@ import Testing
   @Test func jsonListsTheOperationsWithWhatBecameAPartOfThem() throws {
     let result = runTool(words: ["info", "--network", "--format", "json"], classifier: classifier)
     #expect(result.status == .success)
-    let object = try #require(
-      try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    let object = try result.object()
     let networks = try #require(object["networks"] as? [[String: Any]])
     #expect(networks.count == 1)
     let operations = try #require(networks[0]["operations"] as? [[String: Any]])

@@ -62,8 +62,7 @@ import Testing
       """, to: "manifest.json")
     empty.write(folder.contents(of: "row_checksums.npy")!, to: "row_checksums.npy")
     let result = runTool("parity", "--fixtures", empty.path)
-    #expect(result.status == .failure && result.output == "")
-    #expect(result.errors == "Error: \(empty.path): manifest.json lists nothing to compare\n")
+    result.expect(.failure, whole: "Error: \(empty.path): manifest.json lists nothing to compare\n")
   }
 
   @Test func aTerminalShowsHowFarItIsAndKeepsNothingOfIt() {
@@ -102,10 +101,9 @@ import Testing
     #expect(
       result.errors.hasPrefix(
         "Error: the stage 'decoded' departs first: images/a.ppm at row 3: expected CRC-32 "))
-    let report =
-      try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
-    #expect(report?["agrees"] as? Bool == false)
-    #expect(report?["firstDepartingStage"] as? String == "decoded")
+    let report = try result.object()
+    #expect(report["agrees"] as? Bool == false)
+    #expect(report["firstDepartingStage"] as? String == "decoded")
   }
 
   @Test func fixturesThatCannotBeReadAreNamed() {
@@ -120,16 +118,14 @@ import Testing
   }
 
   @Test func anArrayThatIsDamagedOrMissingIsNamed() throws {
-    let text = String(decoding: try #require(folder.contents(of: "manifest.json")), as: UTF8.self)
+    let text = try #require(folder.text(of: "manifest.json"))
     folder.write(text.replacing("\"array\": null", with: "\"array\": \"a.npy\""), to: "manifest.json")
     let missing = runTool("parity", "--fixtures", folder.path)
-    #expect(missing.status == .failure && missing.output == "")
-    #expect(missing.errors == "Error: \(folder.path)/a.npy: no such file or folder\n")
+    missing.expect(.failure, whole: "Error: \(folder.path)/a.npy: no such file or folder\n")
 
     folder.write("no array", to: "a.npy")
     let damaged = runTool("parity", "--fixtures", folder.path)
-    #expect(damaged.status == .failure && damaged.output == "")
-    #expect(damaged.errors == "Error: \(folder.path): a.npy: not a NumPy array file of version 1.0\n")
+    damaged.expect(.failure, whole: "Error: \(folder.path): a.npy: not a NumPy array file of version 1.0\n")
 
     var pixels = Array(pnm(width: 48, height: 48).suffix(48 * 48 * 3))
     folder.write(NPYFile.bytes(pixels, shape: [48, 48, 3]), to: "a.npy")

@@ -19,12 +19,7 @@ import Testing
     _ words: String..., positionals: [Positional] = [Positional("image", isRepeated: true, abstract: "")],
     options: [any AnyCommandOption] = [number, format, timing]
   ) throws -> ParsedArguments {
-    let outcome = try ParsedArguments.parse(words, positionals: positionals, options: options)
-    guard case .arguments(let arguments) = outcome else {
-      Issue.record("help or version instead of arguments")
-      return ParsedArguments()
-    }
-    return arguments
+    try parsedArguments(words, positionals: positionals, options: options)
   }
 
   @Test func optionsStandBeforeBetweenOrAfterArguments() throws {
@@ -32,12 +27,9 @@ import Testing
       ["--number", "3", "--timing", "a", "b"], ["a", "--number=3", "b", "--timing"],
       ["a", "--timing", "b", "--number", "3"],
     ] {
-      let outcome = try ParsedArguments.parse(
+      let arguments = try parsedArguments(
         words, positionals: [Positional("image", isRepeated: true, abstract: "")],
         options: [Self.number, Self.format, Self.timing])
-      guard case .arguments(let arguments) = outcome else {
-        throw DermaFusionError.unexpectedArgument("no arguments")
-      }
       #expect(arguments.positionals == ["a", "b"], "\(words)")
       #expect(arguments[Self.number] == 3, "\(words)")
       #expect(arguments[Self.timing], "\(words)")

@@ -72,11 +72,10 @@ import Testing
     #expect(result.errors.hasPrefix("Error: \(folder.path)/a.png: not a PNG"))
     #expect(file == nil)
     let stage = runTool("preprocess", "a.png", "--stage", "blurred", "--output", "x.npy")
-    #expect(stage.status == .usage)
-    #expect(
-      stage.errors.hasPrefix(
-        "Error: The value 'blurred' is invalid for '--stage <stage>'. Please provide one of 'decoded', "
-          + "'cropped', 'resized', 'constancy' or 'normalized'.\n"))
+    stage.expect(
+      .usage,
+      "Error: The value 'blurred' is invalid for '--stage <stage>'. Please provide one of 'decoded', "
+        + "'cropped', 'resized', 'constancy' or 'normalized'.\n")
     #expect(
       runTool("preprocess", "a.png", "--stage", "resized").errors
         .hasPrefix("Error: Missing expected option '--output <file.npy>'\n"))
@@ -86,11 +85,8 @@ import Testing
     let image = folder.write(pnm(), to: "out.npy")
     let (result, file) = run(
       "\(folder.path)/../" + image.split(separator: "/").suffix(2).joined(separator: "/"), "resized")
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix(
-        "Error: '\(image)' is the image itself, and '--output <file.npy>' would replace it.\n"),
-      "\(result.errors)")
+    result.expect(
+      .usage, "Error: '\(image)' is the image itself, and '--output <file.npy>' would replace it.\n")
     #expect(file == pnm())
   }
 
@@ -102,17 +98,14 @@ import Testing
       let path = model.write("x", to: name)
       let result = runTool(
         "preprocess", image, "--stage", "decoded", "--output", path, "--model", model.path)
-      #expect(result.status == .usage)
-      #expect(result.errors.hasPrefix("Error: '\(path)' is \(noun), and "), "\(result.errors)")
+      result.expect(.usage, "Error: '\(path)' is \(noun), and ")
       #expect(model.contents(of: name) == Array("x".utf8))
     }
     let result = runTool(
       "preprocess", image, "--stage", "decoded", "--output", configuration, "--model", model.path)
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix(
-        "Error: '\(configuration)' is a file of the model, and '--output <file.npy>' would replace it.\n"),
-      "\(result.errors)")
+    result.expect(
+      .usage,
+      "Error: '\(configuration)' is a file of the model, and '--output <file.npy>' would replace it.\n")
     #expect(model.contents(of: "config.json") == Array("{}".utf8))
   }
 

@@ -1,13 +1,12 @@
 import Foundation
 import TestFiles
+import TestModels
 import Testing
 
 /// The program's end by a signal, and its runs without files and settings that it usually has.
 @Suite struct ProgramFaultTests {
   let program = ProgramTests()
-  private let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent()
-    .deletingLastPathComponent().path
+  private let repository = Fixtures.root.path
 
   /// The signal comes when the first image's result is there and the second image is waited for.
   private func end(by signal: String) throws -> (status: Int32, output: String, errors: String) {

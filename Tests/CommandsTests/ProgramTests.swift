@@ -18,18 +18,15 @@ import Testing
   /// Runs a line of shell in which `$dermafusion` is the program.
   func shell(_ line: String) throws -> (status: Int32, output: String, errors: String) {
     let process = Process()
-    let output = folder.path + "/output.txt"
-    let errors = folder.path + "/errors.txt"
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "(\(line)) >'\(output)' 2>'\(errors)'"]
+    process.arguments = ["-c", "(\(line)) >output.txt 2>errors.txt"]
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.environment = ["dermafusion": Self.program, "PATH": "/usr/bin:/bin"]
     try process.run()
     process.waitUntilExit()
-    let text = { (path: String) in
-      FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
-    return (process.terminationStatus, text(output), text(errors))
+    return (
+      process.terminationStatus, folder.text(of: "output.txt") ?? "", folder.text(of: "errors.txt") ?? ""
+    )
   }
 
   @Test func theProgramStandsBesideTheTests() {
@@ -74,14 +71,12 @@ import Testing
 
   /// The shipped network as a whole: each set of kernels adds up in an order of its own.
   @Test func instructionSetsAgree() throws {
-    let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().path
     var expected: [String: Double]?
     for name in ["baseline", "avx2", "avxvnni", "avx512", "avx512vnni"] {
       let result = try shell(
         """
-        DERMAFUSION_INSTRUCTION_SET=\(name) $dermafusion classify --format json --model \(repository)/Weights \
-        \(repository)/ParityFixtures/images/phantom_brown.jpg
+        DERMAFUSION_INSTRUCTION_SET=\(name) $dermafusion classify --format json --model \(Self.root)/Weights \
+        \(Self.root)/ParityFixtures/images/phantom_brown.jpg
         """)
       // What this machine cannot run is refused, as the test above holds; the baseline runs everywhere.
       if result.status == 64, name != "baseline" { continue }
@@ -236,8 +231,7 @@ import Testing
   }
 
   /// The package's own folder.
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
+  static let root = Fixtures.root.path
 
   @Test
   func theShippedModelIsFoundAndGivesTheSameBytesForAnyNumberOfThreads() throws {

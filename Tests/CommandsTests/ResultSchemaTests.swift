@@ -1,11 +1,11 @@
 import DermaFusion
 import Foundation
+import TestModels
 import Testing
 
 /// The schemas of a result are the rows of `ResultField.all`.
 @Suite struct ResultSchemaTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources/Commands/schema")
+  private static let folder = Fixtures.root.appending(path: "Sources/Commands/schema")
 
   private static func schema(_ field: ResultField) -> String {
     field.schema.hasPrefix("{")

@@ -124,7 +124,7 @@ extension ProgramTests {
     // The reader ends at once: each line is written to a pipe that nobody reads.
     func status(_ words: String) throws -> String {
       _ = try shell("{ sleep 1; $dermafusion \(words) --model '\(weights)'; echo $? > status; } | true")
-      return String(decoding: folder.contents(of: "status") ?? [], as: UTF8.self)
+      return folder.text(of: "status") ?? ""
     }
     #expect(try status("classify 0.ppm 1.ppm 2.ppm --format json") == "0\n")
     #expect(try status("classify broken.ppm 1.ppm 2.ppm --format json") == "1\n")

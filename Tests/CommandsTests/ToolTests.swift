@@ -23,23 +23,20 @@ import Testing
 
   @Test func anUnknownCommandIsNamedWithTheNearestOne() {
     let result = runTool("clasify", "a.png")
-    #expect(result.status == .usage)
-    #expect(result.errors.hasPrefix("Error: Unknown subcommand 'clasify'. Did you mean 'classify'?\n"))
+    result.expect(.usage, "Error: Unknown subcommand 'clasify'. Did you mean 'classify'?\n")
     #expect(runTool("xyz").errors.hasPrefix("Error: Unknown subcommand 'xyz'.\n"))
   }
 
   @Test func anOptionBeforeTheCommandIsSentBehindIt() {
     let result = runTool("--format", "json", "classify", "a.png")
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix("Error: Unknown option '--format'. Options stand after the subcommand.\n"))
+    result.expect(.usage, "Error: Unknown option '--format'. Options stand after the subcommand.\n")
   }
 
   @Test func aWrongValueIsTheLineThatIsSeen() {
     let result = runTool("classify", "a.png", "--age", "old")
-    #expect(result.status == .usage)
-    #expect(
-      result.errors == """
+    result.expect(
+      .usage,
+      whole: """
         Error: The value 'old' is invalid for '--age <age>'. Please provide a number of years from 0 to 130.
         See 'dermafusion classify --help' for more information.
 
@@ -74,19 +71,15 @@ import Testing
     let folder = TemporaryFolder()
     let image = folder.write(pnm(), to: "mole.ppm")
     let result = runTool(image)
-    #expect(result.status == .usage)
-    #expect(
-      result.errors.hasPrefix(
-        "Error: Unknown subcommand '\(image)'. Did you mean 'dermafusion classify \(image)'?\n"),
-      "\(result.errors)")
+    result.expect(
+      .usage, "Error: Unknown subcommand '\(image)'. Did you mean 'dermafusion classify \(image)'?\n")
   }
 
   @Test func wrongUsageOfACommandShowsItsUsageAndWhereHelpIs() {
     let result = runTool("encode-metadata", "--sex")
-    #expect(result.status == .usage)
-    #expect(result.output == "")
-    #expect(
-      result.errors == """
+    result.expect(
+      .usage,
+      whole: """
         Error: Missing value for '--sex <sex>'
         Usage: dermafusion encode-metadata [--age <age>] [--sex <sex>] [--site <site>]
           See 'dermafusion encode-metadata --help' for more information.
@@ -110,11 +103,9 @@ import Testing
 
   @Test func helpAboutWhatThereIsNotIsWrongUsage() {
     let unknown = runTool("help", "clasify")
-    #expect(unknown.status == .usage && unknown.output == "")
-    #expect(unknown.errors.hasPrefix("Error: Unknown subcommand 'clasify'. Did you mean 'classify'?\n"))
+    unknown.expect(.usage, "Error: Unknown subcommand 'clasify'. Did you mean 'classify'?\n")
     let surplus = runTool("help", "classify", "info")
-    #expect(surplus.status == .usage && surplus.output == "")
-    #expect(surplus.errors.hasPrefix("Error: Unexpected argument 'info'\n"))
+    surplus.expect(.usage, "Error: Unexpected argument 'info'\n")
   }
 
   @Test(arguments: ["-h", "--help", "--version", "-V"])

@@ -33,9 +33,8 @@ import Testing
     let errors = MemoryOutput()
     let terminal = memoryTerminal(
       errors: errors, environment: ["DERMAFUSION_MODEL": "model"], showsProgress: true)
-    let outcome = try ParsedArguments.parse(
+    let arguments = try parsedArguments(
       [image], positionals: ClassifyCommand.positionals, options: ClassifyCommand.options)
-    guard case .arguments(let arguments) = outcome else { throw DermaFusionError.unexpectedArgument("none") }
     note(try BatchInput(arguments, terminal: terminal), terminal)
     return errors.text
   }

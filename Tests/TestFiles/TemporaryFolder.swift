@@ -29,4 +29,8 @@ package final class TemporaryFolder {
   package func contents(of name: String) -> [UInt8]? {
     FileManager.default.contents(atPath: path + "/" + name).map { [UInt8]($0) }
   }
+
+  package func text(of name: String) -> String? {
+    contents(of: name).map { String(decoding: $0, as: UTF8.self) }
+  }
 }

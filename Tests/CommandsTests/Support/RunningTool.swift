@@ -2,6 +2,7 @@ import Foundation
 import NetworkModule
 import SystemModule
 import TestModels
+import Testing
 
 @testable import Commands
 @testable import DermaFusion
@@ -10,7 +11,7 @@ import TestModels
 
 /// The result of a run of the tool.
 struct ToolResult {
-  let status: ExitStatus
+  let status: Commands.ExitStatus
   let output: String
   /// Without ``modelNotes``, which every command on images writes for the small models of the tests.
   let errors: String
@@ -18,7 +19,7 @@ struct ToolResult {
   let modelNotes: [String]
   let outputBytes: [UInt8]
 
-  init(status: ExitStatus, output: String, errors: String, outputBytes: [UInt8]) {
+  init(status: Commands.ExitStatus, output: String, errors: String, outputBytes: [UInt8]) {
     let lines = errors.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let isNote = { (line: String) in line.hasPrefix("Note: ") && line.contains(" has no limits of its own: ")
     }
@@ -27,6 +28,36 @@ struct ToolResult {
     self.errors = lines.filter { !isNote($0) }.joined(separator: "\n")
     modelNotes = lines.filter(isNote)
     self.outputBytes = outputBytes
+  }
+
+  /// The output, which is JSON.
+  func object() throws -> [String: Any] {
+    try #require(
+      JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any], "\(errors)")
+  }
+
+  /// The command refused: nothing was written, and the errors begin with `start`.
+  func expect(
+    _ status: Commands.ExitStatus, _ start: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    expect(status, errors.hasPrefix(start), sourceLocation)
+  }
+
+  func expect(
+    _ status: Commands.ExitStatus, whole text: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    expect(status, errors == text, sourceLocation)
+  }
+
+  func expect(_ status: Commands.ExitStatus, part: String, sourceLocation: SourceLocation = #_sourceLocation)
+  {
+    expect(status, errors.contains(part), sourceLocation)
+  }
+
+  private func expect(_ status: Commands.ExitStatus, _ saysSo: Bool, _ sourceLocation: SourceLocation) {
+    #expect(self.status == status, sourceLocation: sourceLocation)
+    #expect(output == "", sourceLocation: sourceLocation)
+    #expect(saysSo, "\(errors)", sourceLocation: sourceLocation)
   }
 }
 
@@ -116,6 +147,17 @@ func runTool(
     })
   let status = Tool.dermafusion.run(words, session: session)
   return ToolResult(status: status, output: output.text, errors: errors.text, outputBytes: output.bytes)
+}
+
+/// The arguments of a command line that asks for neither help nor the version.
+func parsedArguments(
+  _ words: [String], positionals: [Positional] = [], options: [any AnyCommandOption]
+) throws -> ParsedArguments {
+  guard
+    case .arguments(let arguments) = try ParsedArguments.parse(
+      words, positionals: positionals, options: options)
+  else { throw DermaFusionError.unexpectedArgument("no arguments") }
+  return arguments
 }
 
 /// A classifier whose logits are read off the image's mean colour and the metadata, so that every input
