@@ -327,6 +327,16 @@ import Testing
     let named = try runEvaluate(words + model + ["--format", "json", "--allow-training-lesions"]).object()
     #expect(named["trainingList"] as? [String: Int] == ["trainingLesions": 1, "validationLesions": 1])
     #expect(named["unseen"] == nil)
+
+    // A photograph without any contrast has no fingerprint.
+    folder.write(
+      PixelImage(width: 60, height: 50, pixels: [UInt8](repeating: 90, count: 9000)).pnm,
+      to: "first/twice.ppm")
+    let flat = try runEvaluate(words + model + ["--format", "json", "--allow-training-lesions"]).object()
+    #expect((flat["trainingList"] as? [String: Int])?["uncomparedPhotographs"] == 1)
+    #expect(
+      runEvaluate(words + model + ["--allow-training-lesions"]).output.contains(
+        "1 of 4 photographs shows too little to be compared"))
   }
 
   func runEvaluate(_ words: [String]) -> ToolResult { runTool(words: ["evaluate"] + words) }

@@ -100,6 +100,7 @@ struct ComparisonOutput: PlainReport {
       }
       if let trained = overlap.byPixels.trained { notes.append(("WARNING", "\(letter): \(trained)")) }
       if let selected = overlap.byPixels.selected { notes.append(("Note", "\(letter): \(selected)")) }
+      if let uncompared = overlap.byPixels.uncompared { notes.append(("Note", "\(letter): \(uncompared)")) }
     }
     return notes
   }

@@ -61,6 +61,7 @@ struct EvaluationOutput: PlainReport {
     if let selected = overlap.byPixels.selected {
       notes.append(("Note", "\(selected): the figures may be too good"))
     }
+    if let uncompared = overlap.byPixels.uncompared { notes.append(("Note", uncompared)) }
     if report.isWeighted {
       let zero = report.weightlessCount
       let leftOut = zero > 0 ? ["\(zero) image\(zero == 1 ? "" : "s") of weight 0 left out"] : []

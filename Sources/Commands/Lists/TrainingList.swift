@@ -132,12 +132,22 @@ struct PixelOverlap {
   fileprivate(set) var photographCount = 0
   fileprivate(set) var trainedCount = 0
   fileprivate(set) var selectedCount = 0
+  /// Photographs that show too little to be compared.
+  fileprivate(set) var uncomparedCount = 0
   /// The lesions of those that were trained on, as ``Swift/String/imageKey``.
   fileprivate var trainedLesions: Set<[UInt8]> = []
 
   /// `14 of 400 photographs were trained on (by pixels)`; nil if none was.
   var trained: String? { sentence(trainedCount, "trained on") }
   var selected: String? { sentence(selectedCount, "used to select or calibrate the model") }
+
+  /// `3 of 400 photographs show too little to be compared with those that the model has seen`; nil if each was compared.
+  var uncompared: String? {
+    let verb = uncomparedCount == 1 ? "shows" : "show"
+    return uncomparedCount > 0
+      ? "\(uncomparedCount) of \(photographCount) photographs \(verb) too little to be compared with those that the model has seen"
+      : nil
+  }
 
   /// A sentence where the lesions of such photographs are not used.
   var leftOut: String? { trained.map { "\($0); their lesions are left out." } }
@@ -147,12 +157,14 @@ struct PixelOverlap {
       ? "\(count) of \(photographCount) photographs \(count == 1 ? "was" : "were") \(how) (by pixels)" : nil
   }
 
-  /// None without such photographs.
+  /// Without such photographs none.
   fileprivate var members: [(key: String, value: JSONValue)] {
-    trainedCount + selectedCount > 0
-      ? [
-        ("trainingPhotographs", .integer(trainedCount)), ("validationPhotographs", .integer(selectedCount)),
-      ] : []
+    let isSeen = trainedCount + selectedCount > 0
+    return JSONValue.members([
+      "trainingPhotographs": isSeen ? .integer(trainedCount) : nil,
+      "validationPhotographs": isSeen ? .integer(selectedCount) : nil,
+      "uncomparedPhotographs": uncomparedCount > 0 ? .integer(uncomparedCount) : nil,
+    ])
   }
 }
 
@@ -162,6 +174,7 @@ extension TrainingOverlap {
     let trained = Set(trainingLesions.map(\.imageKey))
     let selected = Set(validationLesions.map(\.imageKey))
     byPixels.photographCount += photographs.count
+    byPixels.uncomparedCount += photographs.compactMap(\.sighting).count { $0.fingerprint == nil }
     for (lesion, sighting) in photographs where !trained.contains(lesion.imageKey) {
       switch sighting?.side {
       case .training, .duplicate:
