@@ -1,9 +1,10 @@
 // node check_platform.mjs NAME ENGINE ROOT PIXELS STEP: holds a build of the engine against the arrays of Python in
 // ROOT/ParityFixtures, with the model in ROOT/Weights. ENGINE is a .wasm, or a command that runs platform_driver.c. PIXELS
-// is a folder with the decoded image of each fixture as uint8 [height, width, 3] in a NumPy file; PIXELS.int8.jsonl holds
-// what the program of this machine answers to these images with the model in ROOT/Weights/int8, in JSON lines, and the engine
-// has to write the same numbers. Of the predictions and of the maps every STEP-th is compared, since an emulated machine takes
-// a minute for each. Prints one line for each stage; exit status 1 when one departs.
+// is a folder with the decoded image of each fixture as uint8 [height, width, 3] in a NumPy file. PIXELS.float32.jsonl and
+// PIXELS.int8.jsonl hold what the program of this machine answers to these images with the models in ROOT/Weights and in
+// ROOT/Weights/int8, in JSON lines. The engine has to write the same numbers, a .wasm those of 8 bits alone. Of the
+// predictions, of the maps and of these answers every STEP-th is compared, since an emulated machine takes a minute for
+// each. Prints one line for each stage; exit status 1 when one departs.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -195,16 +196,23 @@ async function check(model) {
   });
   operations.length = checks.length = 0;
 }
-await check(floats);
 
 /** The numbers of a result as they are written. */
 const numbers = (json) => ["probabilities", "logits"].map((key) => json.match(`"${key}":\\{[^}]*\\}`)?.[0]).join();
-readFileSync(`${pixelFolder}.int8.jsonl`, "utf8").trim().split("\n").forEach((line, index) => {
-  if (index % step !== 0) return;
-  const { image: file } = JSON.parse(line);
-  add({ kind: CLASSIFY, image: image(file), request: {} }, ({ text }) =>
-    compare("8 bits", file, numbers(text) === numbers(line) ? 0 : Infinity));
-});
+
+/** Has the engine answer as the program of this machine did. */
+function addAnswersOfThisMachine(type, stage) {
+  readFileSync(`${pixelFolder}.${type}.jsonl`, "utf8").trim().split("\n").forEach((line, index) => {
+    const { image: file, instructionSet } = JSON.parse(line);
+    if (index % step !== 0) return;
+    if (instructionSet === "baseline") throw new Error("this machine has no AVX2, so its answers in float32 are not those of ARM");
+    add({ kind: CLASSIFY, image: image(file), request: {} }, ({ text }) =>
+      compare(stage, file, numbers(text) === numbers(line) ? 0 : Infinity));
+  });
+}
+if (!engine.endsWith(".wasm")) addAnswersOfThisMachine("float32", "float bits");
+await check(floats);
+addAnswersOfThisMachine("int8", "8 bits");
 await check(int8);
 
 let departed = false;

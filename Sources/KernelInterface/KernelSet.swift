@@ -14,6 +14,17 @@ package enum InstructionSet: String, Sendable, CaseIterable {
   case dotprod
   /// In WebAssembly, 128-bit vectors and the products of 8-bit integers of relaxed SIMD.
   case relaxedsimd
+
+  /// True if a product and its sum are rounded once. The Float32 kernels of all these sets give the same bits.
+  package var hasFusedProducts: Bool {
+    #if arch(x86_64)
+      self != .baseline
+    #elseif arch(arm64)
+      true
+    #else
+      false
+    #endif
+  }
 }
 
 /// The hot loops of one instruction set. A kernel never allocates, never starts a thread and never validates.

@@ -129,6 +129,30 @@ import Testing
     }
   }
 
+  private static let fusedKernels = KernelChoice.available.filter { $0.instructionSet.hasFusedProducts }
+
+  /// Whatever the width of their vectors.
+  @Test(
+    .enabled(if: fusedKernels.count > 1, "needs a CPU with two sets of kernels with fused products"),
+    arguments: seeds)
+  func kernelsWithFusedProductsGiveTheSameBits(seed: UInt64) throws {
+    let (network, image) = try Self.random(seed)
+    let marks = network.builder.list.marks.map { $0.name }
+    let expected = try network.network(kernels: Self.fusedKernels[0])
+    let (maps, logits) = Self.run(expected, image)
+    for kernels in Self.fusedKernels.dropFirst() {
+      let found = try network.network(kernels: kernels)
+      let place = "seed \(seed), \(expected.kernels.instructionSet) and \(kernels.instructionSet)"
+      let run = Self.run(found, image)
+      #expect(run.logits == logits, "\(place)")
+      for (index, mark) in marks.enumerated() {
+        #expect(firstDifference(run.maps[index], maps[index]) == nil, "\(place), map of \(mark)")
+        let gradients = [found, expected].map { Self.gradients($0, image, at: mark).flatMap { $0 } }
+        #expect(firstDifference(gradients[0], gradients[1]) == nil, "\(place), gradient at \(mark)")
+      }
+    }
+  }
+
   /// Masks of the forward pass in the place of values that are computed again.
   @Test func masksKeepTheBitsOfGradients() throws {
     var maskCount = 0

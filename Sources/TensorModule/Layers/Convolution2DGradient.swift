@@ -77,9 +77,11 @@ package struct Convolution2DGradient: Sendable {
     below.requireLayout(of: inputGradient)
     let stride = inputGradient.pixelStride
     let kernels = transposed.kernels
-    let grid = ProductGrid(rowCount: inputGradient.shape.pixelCount, matrix: transposed)
     // Blocks are summed first and then their sums, which keeps the rounding error of a large map small and does not
-    // depend on the number of threads.
+    // depend on the number of threads or the width of the vectors: twelve rows are whole tiles of all kernels.
+    let grid = ProductGrid(
+      rowCount: inputGradient.shape.pixelCount, depth: transposed.depth, columnCount: transposed.columnCount,
+      rowTile: 12)
     let blocks = AlignedBuffer(count: grid.blockCount * stride)
     compute(grid, outputGradient, residual: nil, into: inputGradient, scratch: scratch, pool: pool) {
       pixels, first in

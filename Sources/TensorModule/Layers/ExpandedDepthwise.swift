@@ -187,8 +187,7 @@ package struct DepthwisePlan: Sendable, Equatable {
     let layout = PanelLayout(columnCount: depthwise.channels, vectorWidth: width)
     let sides =
       isExpanded
-      ? RowRing.Sides(
-        input, window: window, rowTile: depthwise.kernels.rowTile, isRequired: depthwise.windows != nil)
+      ? RowRing.Sides(input, window: window, isRequired: depthwise.windows != nil)
       : .none
     let ringWidth = sides.before + input.width + sides.after
     // A ring of the window and two more steps, as wide in channels as the cache allows.
@@ -196,10 +195,14 @@ package struct DepthwisePlan: Sendable, Equatable {
     let wantedPanels = Self.cachedFloats / (leastRows * ringWidth * 2 * width)
     let widestPanels = max(min(wantedPanels, 6), 1)
     let fewestBlocks = (layout.panelCount + widestPanels - 1) / widestPanels
-    // Too few blocks to share out: cut the rows too, in bands high enough that the rows expanded twice cost little. Where
-    // there is no room for that, more blocks, an even number where the cache allows: of an odd one, one of two threads would
-    // have none left.
-    let bands = max(min(8 / fewestBlocks, output.height * window.stride / (8 * window.kernelSize)), 1)
+    // Too few blocks to share out: cut the rows too, in an even number of bands, high enough that the rows expanded twice
+    // cost little. Their sums do not depend on the width of the vectors, so neither does their number.
+    let widestBlock = min(max(Self.cachedFloats / (leastRows * input.width), 32), 192)
+    let wantedBands = 8 * widestBlock / max(depthwise.channels, widestBlock)
+    let room = min(wantedBands, output.height * window.stride / (8 * window.kernelSize))
+    let bands = room < 2 ? 1 : room.roundedUp(toMultipleOf: 2)
+    // Where there is no room for that, more blocks, an even number where the cache allows: of an odd one, one of two threads
+    // would have none left.
     let sharedBlocks = max(fewestBlocks, 8).roundedUp(toMultipleOf: 4)
     let evenBlocks = max(layout.panelCount / 4 * 2, 1)
     let blockCount = bands > 1 ? fewestBlocks : max(fewestBlocks, min(sharedBlocks, evenBlocks))

@@ -43,15 +43,16 @@ struct RowRing {
 
     /// The zeros that the window reaches.
     ///
-    /// With zeros at its sides, each row is a product of its own. That costs more than edges do in two cases. The kernel's
+    /// With zeros at its sides, each row is a product of its own. That costs more than edges do in two cases. The kernels'
     /// tiles may not fit the width, so that the last one computes some pixels again. Or the row is so wide that few outputs
-    /// lie at its edges. In both cases there are no zeros, unless they are required.
-    init(_ input: FeatureShape, window: Window, rowTile: Int, isRequired: Bool) {
+    /// lie at its edges. In both cases there are no zeros, unless they are required. One answer for all kernels: the sums over
+    /// a row's outputs begin with those at its edges.
+    init(_ input: FeatureShape, window: Window, isRequired: Bool) {
       let resolved = window.resolve(height: input.height, width: input.width)
       let end = (resolved.width - 1) * window.stride + window.kernelSize
       let pays =
         isRequired
-        || input.width <= 64 && input.width.roundedUp(toMultipleOf: rowTile) * 16 <= input.width * 17
+        || input.width <= 64 && input.width.roundedUp(toMultipleOf: 6) * 16 <= input.width * 17
       self.init(
         before: pays ? resolved.left : 0, after: pays ? max(end - resolved.left - input.width, 0) : 0)
     }

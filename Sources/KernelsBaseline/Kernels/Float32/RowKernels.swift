@@ -9,29 +9,42 @@ private func lastLanes(_ columnCount: Int) -> Vector {
   return lanes
 }
 
-/// Four sums side by side, then the lanes, in one order.
+/// The sum of all lanes, in the same order for vectors of any width: column `c` belongs to the sum `c % 64`, the four sums
+/// that share `c % 16` are added in pairs, and the 16 that are left one after another.
 @inline(__always)
 private func sum(_ count: Int, _ term: (Int) -> Vector) -> Float {
   let width = Vector.scalarCount
-  var sums = InlineArray<4, Vector>(repeating: Vector(repeating: 0))
+  let parts = 16 / width
+  var sums = InlineArray<4, Sixteen>(repeating: Sixteen(repeating: Vector(repeating: 0)))
   var c = 0
-  while c &+ 4 &* width <= count {
-    for i in 0..<4 { sums[i] += term(c &+ i &* width) }
-    c &+= 4 &* width
+  while c &+ 64 <= count {
+    for i in 0..<4 {
+      for part in 0..<parts { sums[i][part] += term(c &+ 16 &* i &+ part &* width) }
+    }
+    c &+= 64
   }
-  while c < count {
-    sums[0] += term(c)
-    c &+= width
+  // The places are constants, or the sums would lie in memory.
+  for i in 0..<4 {
+    for part in 0..<parts {
+      let rest = c &+ 16 &* i &+ part &* width
+      if rest < count { sums[i][part] += term(rest) }
+    }
   }
-  return total((sums[0] + sums[1]) + (sums[2] + sums[3]))
-}
-
-@inline(__always)
-private func total(_ vector: Vector) -> Float {
   var result: Float = 0
-  for lane in 0..<Vector.scalarCount { result += vector[lane] }
+  for part in 0..<parts {
+    let vector = (sums[0][part] + sums[1][part]) + (sums[2][part] + sums[3][part])
+    for lane in 0..<width { result += vector[lane] }
+  }
   return result
 }
+
+#if KERNEL_AVX512
+  private typealias Sixteen = InlineArray<1, Vector>
+#elseif KERNEL_AVX2
+  private typealias Sixteen = InlineArray<2, Vector>
+#else
+  private typealias Sixteen = InlineArray<4, Vector>
+#endif
 
 func normalizeRows(_ pass: RowNormalization) {
   let width = Vector.scalarCount
