@@ -96,7 +96,7 @@ CASES = [
     case("the name with its ending", ("a.jpg", "b.jpg"), "file,age\na.jpg,5\nb.JPG,6\n", {"a.jpg": 5, "b.jpg": 6},
          "with the ending", "letter case"),
     case("the end of the path", ("x/a.jpg", "y/a.jpg"), "path,age\nx/a.jpg,5\ny\\a.jpg,6\n",
-         {"x/a.jpg": 5, "y/a.jpg": 6}, "the end of its path"),
+         {"x/a.jpg": 5, "y/a.jpg": 6}, "the end of the path"),
     case("a row of two images", ("x/a.jpg", "y/a.jpg"), "image_id,age\na,5\n", REFUSED, "could be that of"),
     case("two rows of an image", "aB.jpg", "image_id,age\nAb,5\nAB,6\n", REFUSED, "could both be"),
     case("the same row twice", "a.jpg", "image_id,age\na,5\na,5\n", REFUSED, "already on line 2"),

@@ -173,7 +173,8 @@ import Testing
     let broken = folder.write("no image", to: "other/broken.ppm")
     let pictures = folder.path + "/pictures"
     let tests = ModelLabelsTests()
-    let words = ["gradcam", images[0], other, broken, images[3], "--output", pictures]
+    // A slash behind the folder is not doubled.
+    let words = ["gradcam", images[0], other, broken, images[3], "--output", pictures + "/"]
     let result = tests.run(words: words + ["--format", "json"], loading: GradCAMCommandTests.classifier)
     #expect(result.status == .failure, "one of them is no image")
     #expect(result.errors.hasPrefix("Error: \(broken): ") && result.errors.split(separator: "\n").count == 1)

@@ -110,7 +110,7 @@ import Testing
     let whole = folder.write(pnm(), to: "x.ppm")
     #expect(
       runTool("classify", whole, "--metadata", table).errors
-        == "Note: in \(table), 1 image was found by its name with the ending: \(whole) by 'x.ppm'.\n")
+        == "Note: in \(table), 1 image was found by the name with the ending: \(whole) by 'x.ppm'.\n")
   }
 
   @Test func aTableGivesEachImageItsMetadataAndOptionsWin() throws {

@@ -79,7 +79,7 @@ import Testing
     let whole = folder.write("image_id,age,sex,localization\nlight.ppm,61,female,neck\n", to: "whole.csv")
     #expect(
       explain("--metadata", whole).errors
-        == "Note: in \(whole), 1 image was found by its name with the ending: \(image) by 'light.ppm'.\n")
+        == "Note: in \(whole), 1 image was found by the name with the ending: \(image) by 'light.ppm'.\n")
   }
 
   @Test func pictureIsTheLibrarysInEveryStyle() throws {

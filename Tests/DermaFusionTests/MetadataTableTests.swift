@@ -369,7 +369,7 @@ import Testing
     (
       "file_name,age,sex,site\nx\\c.png,85+,m,moon\na.jpg,018M,f,back\n",
       #"{"images":[{"age":1.5,"sex":"female","site":"back"},{"age":85,"sex":"male","site":"unknown"}],"missing":[],"unused":[],"notes":["#
-        + #""in p.csv, 1 image was found by its name with the ending: a.jpg by 'a.jpg'.","in p.csv, 1 image was found by the end of its path: x/c.png by 'x\\c.png'.","#
+        + #""in p.csv, 1 image was found by the name with the ending: a.jpg by 'a.jpg'.","in p.csv, 1 image was found by the end of the path: x/c.png by 'x\\c.png'.","#
         + #""in p.csv, a site is no known word and counts as missing: 'moon' (1)."]}"#
     ),
     (

@@ -212,13 +212,13 @@ import Testing
       ["a.jpg", "B.jpg", "C.png", "d.png", "x/e.png"], ["d", "a.jpg", "c", "b", "x/e"])
     #expect(
       matches.notes(table: "t.csv") == [
-        "in t.csv, 1 image was found by its name with the ending: a.jpg by 'a.jpg'.",
-        "in t.csv, 1 image was found by the end of its path: x/e.png by 'x/e'.",
+        "in t.csv, 1 image was found by the name with the ending: a.jpg by 'a.jpg'.",
+        "in t.csv, 1 image was found by the end of the path: x/e.png by 'x/e'.",
         "in t.csv, 2 images were found in another letter case: B.jpg by 'b', ...",
       ])
     #expect(
       Self.matches(["x/a.jpg"], ["a", "x/a.jpg"]).notes(table: "t.csv") == [
-        "in t.csv, 1 image was found by its path: x/a.jpg by 'x/a.jpg'.",
+        "in t.csv, 1 image was found by the path: x/a.jpg by 'x/a.jpg'.",
         "in t.csv, 1 row is left out, because the image has a row that names it more exactly: "
           + "'a' beside 'x/a.jpg' for x/a.jpg.",
       ])

@@ -117,7 +117,7 @@ struct PicturePaths {
       folders = []
       return
     }
-    let root = output.map { "\($0)/" } ?? ""
+    let root = output.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
     // Without --output the pictures go to the current folder, and no folders are made there.
     let bases = places.map { $0.folder.isEmpty || output == nil ? $0.name : "\($0.folder)/\($0.name)" }
     paths = Self.unique(bases).map { root + $0 + "-gradcam.png" }

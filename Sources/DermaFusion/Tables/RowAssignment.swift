@@ -32,10 +32,10 @@ package struct RowAssignment: Sendable {
 
     fileprivate var words: Sentence {
       switch self {
-      case .path: "by its path"
-      case .wholeName: "by its name with the ending"
-      case .name: "by its name"
-      case .pathEnd: "by the end of its path"
+      case .path: "by the path"
+      case .wholeName: "by the name with the ending"
+      case .name: "by the name"
+      case .pathEnd: "by the end of the path"
       case .letterCase: "in another letter case"
       case .unicodeForm: "in another Unicode form"
       }
