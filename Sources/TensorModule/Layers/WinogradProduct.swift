@@ -21,6 +21,12 @@ struct WinogradProduct: Sendable {
   private let cut: GroupCut
   private let kernels: KernelSet
   private let bias: AlignedBuffer
+  /// Floats from one tile to the next among the transformed tiles.
+  private let inputStride: Int
+  /// Channels of a part's output, whole vectors.
+  private let outputCount: Int
+  /// Floats from one tile to the next among the products, of which the last block's fill whole vectors too.
+  private let outputStride: Int
 
   /// A tile's values along a side, of which ``WinogradProduct`` keeps the product with `G`.
   private static let side = 4
@@ -28,7 +34,7 @@ struct WinogradProduct: Sendable {
   /// more often.
   private static let chunkSize = 200
   /// The same in groups, whose matrices are small.
-  private static let groupedChunkSize = 64
+  private static let groupedChunkSize = 48
   /// Tiles of a task of the products, at most.
   private static let taskSize = 48
 
@@ -42,10 +48,11 @@ struct WinogradProduct: Sendable {
       "\(weight.count) weights for [\(bias.count), \(cut.groupInputs), 3, 3]")
     let values = Self.transformed(weight, inputChannels: cut.groupInputs)
     // As few blocks as make whole vectors of channels.
-    let perPart = (1...kernels.vectorWidth).first {
+    let wholeVectors = (1...kernels.vectorWidth).first {
       ($0 * cut.inputs).isMultiple(of: kernels.vectorWidth)
         && ($0 * cut.outputs).isMultiple(of: kernels.vectorWidth)
     }!
+    let perPart = min(wholeVectors, cut.blockCount)
     parts = stride(from: 0, to: cut.blockCount, by: perPart).map { first in
       let matrices = (0..<16).flatMap { value in
         (first..<min(first + perPart, cut.blockCount)).map { block in
@@ -64,6 +71,10 @@ struct WinogradProduct: Sendable {
       }
       return Part(matrices: matrices, firstInput: first * cut.inputs, firstOutput: first * cut.outputs)
     }
+    func padded(_ channels: Int) -> Int { channels.roundedUp(toMultipleOf: kernels.vectorWidth) }
+    inputStride = padded(perPart * cut.inputs)
+    outputCount = padded(perPart * cut.outputs)
+    outputStride = padded((perPart - 1) * cut.outputs + padded(cut.outputs))
     self.cut = cut
     self.kernels = kernels
     self.bias = AlignedBuffer(count: bias.count.roundedUp(toMultipleOf: kernels.vectorWidth))
@@ -116,16 +127,6 @@ struct WinogradProduct: Sendable {
       weight += plane
     }
     return weight
-  }
-
-  /// Floats from one tile to the next among the transformed tiles.
-  private var inputStride: Int { padded(parts[0].blockCount * cut.inputs) }
-  /// Channels of a part's output, whole vectors.
-  private var outputCount: Int { padded(parts[0].blockCount * cut.outputs) }
-  /// Floats from one tile to the next among the products, of which the last block's fill whole vectors too.
-  private var outputStride: Int {
-    let last = (parts[0].blockCount - 1) * cut.outputs
-    return padded(last + padded(cut.outputs))
   }
 
   private func padded(_ channels: Int) -> Int { channels.roundedUp(toMultipleOf: kernels.vectorWidth) }
@@ -232,7 +233,10 @@ struct WinogradProduct: Sendable {
       }
     }
     let blocks = (tiles.count + Self.taskSize - 1) / Self.taskSize
-    // By pointer, because each copy of a matrix would count its references up and down.
+    // Only the panels differ. A call of each matrix, of which groups have hundreds, would count its references up and down.
+    let multiply = kernels.products.float32.multiply
+    let all = part.matrices[0].product(
+      a: transformed, aStride: inputStride, rowCount: 0, into: products, cStride: outputStride)
     part.matrices.withUnsafeBufferPointer { matrices in
       share(16 * blocks) { tasks in
         for task in tasks {
@@ -242,9 +246,12 @@ struct WinogradProduct: Sendable {
           let c = products + (value * call.outputPlane + rows.lowerBound * outputStride)
           // In order: a block's vectors may reach over the first products of the next.
           for index in 0..<part.blockCount {
-            matrices[value * part.blockCount + index].multiply(
-              a: a + index * cut.inputs, aStride: inputStride, rowCount: rows.count,
-              into: c + index * cut.outputs, cStride: outputStride)
+            var product = all
+            product.a = UnsafeRawPointer(a + index * cut.inputs)
+            product.panels = matrices[value * part.blockCount + index].firstPanel
+            product.c = c + index * cut.outputs
+            product.rowCount = rows.count
+            multiply(product)
           }
         }
       }

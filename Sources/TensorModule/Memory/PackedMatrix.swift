@@ -29,6 +29,8 @@ package struct PackedMatrix: Sendable {
 
   /// Words.
   private let panels: AlignedBuffer
+  /// Read without a copy of the matrix, which would count references up and down.
+  var firstPanel: UnsafeRawPointer { UnsafeRawPointer(panels.pointer) }
   /// Floats, or in 8 bits whole numbers.
   private let bias: AlignedBuffer
   /// The value of a step of each column's sums; only in 8 bits.
