@@ -196,13 +196,14 @@ package struct DepthwisePlan: Sendable, Equatable {
     let widestPanels = max(min(wantedPanels, 6), 1)
     let fewestBlocks = (layout.panelCount + widestPanels - 1) / widestPanels
     // Too few blocks to share out: cut the rows too, in an even number of bands, high enough that the rows expanded twice
-    // cost little. Their sums do not depend on the width of the vectors, so neither does their number.
+    // cost little. Their sums have the same bits for vectors of any width, so their number follows from channels: a block
+    // has those of one to six panels of the widest vectors.
     let widestBlock = min(max(Self.cachedFloats / (leastRows * input.width), 32), 192)
     let wantedBands = 8 * widestBlock / max(depthwise.channels, widestBlock)
     let room = min(wantedBands, output.height * window.stride / (8 * window.kernelSize))
     let bands = room < 2 ? 1 : room.roundedUp(toMultipleOf: 2)
-    // Where there is no room for that, more blocks, an even number where the cache allows: of an odd one, one of two threads
-    // would have none left.
+    // If there is no room for that: more blocks, an even number if the cache allows. Of an odd one, one of two threads would
+    // have none left.
     let sharedBlocks = max(fewestBlocks, 8).roundedUp(toMultipleOf: 4)
     let evenBlocks = max(layout.panelCount / 4 * 2, 1)
     let blockCount = bands > 1 ? fewestBlocks : max(fewestBlocks, min(sharedBlocks, evenBlocks))
