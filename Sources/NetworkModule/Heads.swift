@@ -123,7 +123,7 @@ package struct FusionHead: Sendable {
     if hidden.isExact {
       return values.map { Float(Double($0) / (1 + Mathematics.exp(-Double($0)))) }
     }
-    let count = values.count.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let count = kernels.padded(values.count)
     var padded = values + [Float](repeating: 0, count: count - values.count)
     padded.withUnsafeMutableBufferPointer {
       kernels.activate(ActivationPass(values: $0.baseAddress!, count: count, activation: .silu))

@@ -70,7 +70,7 @@ enum EigenCAM {
     let kernels = KernelChoice.current
     let packed = PackedMatrix(
       weight: matrix, columnCount: rowCount, depth: columnCount, bias: nil, kernels: kernels)
-    let stride = rowCount.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let stride = kernels.padded(rowCount)
     let product = AlignedBuffer(count: rowCount * stride)
     unsafe packed.multiply(
       a: matrix, aStride: columnCount, rowCount: rowCount, into: product.pointer, cStride: stride)

@@ -234,7 +234,7 @@ package struct Layout: Sendable, Equatable {
     self.sumRowCount = sumRowCount
     pixelStride =
       type == .float32
-      ? shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+      ? kernels.padded(shape.channels)
       : PackedMap.wordCount(shape.channels, type, kernels: kernels)
   }
 

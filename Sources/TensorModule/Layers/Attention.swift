@@ -34,8 +34,8 @@ package struct Attention: Sendable {
       "\(rows.count) rows in sets of \(setSize), with \(biasIndices.count) biases")
     (self.rows, self.setSize, self.headCount, self.headSize) = (rows, setSize, headCount, headSize)
     (self.biasIndices, self.kernels) = (biasIndices, kernels)
-    let stride = setSize.roundedUp(toMultipleOf: kernels.vectorWidth)
-    zeros = AlignedBuffer(count: max(stride, headSize.roundedUp(toMultipleOf: kernels.vectorWidth)))
+    let stride = kernels.padded(setSize)
+    zeros = AlignedBuffer(count: max(stride, kernels.padded(headSize)))
     let rowCount = headCount * setSize
     let padded = AlignedBuffer(count: bias.count * rowCount * stride)
     for (index, values) in bias.enumerated() {
@@ -51,8 +51,8 @@ package struct Attention: Sendable {
   private var setCount: Int { rows.count / setSize }
   private var taskCount: Int { setCount * headCount }
   /// Floats of a row of scores, and of a row of a head.
-  private var scoreStride: Int { setSize.roundedUp(toMultipleOf: kernels.vectorWidth) }
-  private var headStride: Int { headSize.roundedUp(toMultipleOf: kernels.vectorWidth) }
+  private var scoreStride: Int { kernels.padded(setSize) }
+  private var headStride: Int { kernels.padded(headSize) }
   private var channelCount: Int { headCount * headSize }
   private var scale: Float { 1 / Float(headSize).squareRoot() }
 

@@ -265,7 +265,7 @@ package struct Convolution2D: Sendable {
       kernels.scaleColumns(
         ColumnScaling(
           matrix: first, rowCount: pixels.count,
-          columnCount: inputChannels.roundedUp(toMultipleOf: kernels.vectorWidth),
+          columnCount: kernels.padded(inputChannels),
           rowStride: input.pixelStride, factors: gate))
     }
     return (UnsafeRawPointer(first), input.pixelStride)

@@ -28,7 +28,7 @@ package struct DepthwiseConvolution2D: Sendable {
     self.activation = activation
     self.kernels = kernels
     windows = nil
-    let stride = channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let stride = kernels.padded(channels)
     self.weight = AlignedBuffer(count: taps * stride)
     self.bias = AlignedBuffer(count: stride)
     for channel in 0..<channels {
@@ -57,7 +57,7 @@ package struct DepthwiseConvolution2D: Sendable {
     activation = .identity
     self.kernels = kernels
     self.windows = windows
-    let padded = channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let padded = kernels.padded(channels)
     let outputs = 4 / stride
     weight = AlignedBuffer(count: size * outputs * 2 * padded)
     self.bias = AlignedBuffer(count: padded)
@@ -79,7 +79,7 @@ package struct DepthwiseConvolution2D: Sendable {
   }
 
   /// Channels rounded up to whole vectors.
-  package var paddedChannels: Int { channels.roundedUp(toMultipleOf: kernels.vectorWidth) }
+  package var paddedChannels: Int { kernels.padded(channels) }
 
   /// Computes one output row of some channels.
   ///

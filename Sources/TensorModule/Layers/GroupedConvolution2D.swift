@@ -199,7 +199,7 @@ private struct GroupBlocks: Sendable {
     value: (_ output: Int, _ input: Int, _ tap: Int) -> Float
   ) {
     self.cut = cut
-    paddedOutputs = cut.outputs.roundedUp(toMultipleOf: kernels.vectorWidth)
+    paddedOutputs = kernels.padded(cut.outputs)
     matrices = (0..<cut.blockCount).map { block in
       let outputs = block * cut.outputs..<(block + 1) * cut.outputs
       return PackedMatrix(

@@ -16,7 +16,7 @@ package struct MaxPooling2D: Sendable {
     requireShapes(input.shape, output.shape)
     let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
     let (width, size) = (output.shape.width, window.kernelSize)
-    let channels = input.shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let channels = kernels.padded(input.shape.channels)
     pool.run(taskCount: output.shape.height) { y, _ in
       withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: size) { rows in
         for ky in 0..<size {
@@ -161,7 +161,7 @@ package enum GlobalAveragePooling {
     _ input: FeatureMap, into means: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>,
     kernels: KernelSet
   ) {
-    let channels = input.shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let channels = kernels.padded(input.shape.channels)
     means.update(repeating: 0, count: channels)
     for y in 0..<input.shape.height {
       scratch.update(repeating: 0, count: channels)

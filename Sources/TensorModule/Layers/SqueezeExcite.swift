@@ -37,7 +37,7 @@ package struct SqueezeExcite: Sendable {
     sums: UnsafeMutablePointer<Float>, bandCount: Int, pixelCount: Int, gate: UnsafeMutablePointer<Float>,
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
-    let channels = expand.columnCount.roundedUp(toMultipleOf: expand.kernels.vectorWidth)
+    let channels = expand.kernels.padded(expand.columnCount)
     reduce.kernels.addRows(
       RowSum(
         sums: sums, matrix: sums + channels, rowCount: bandCount - 1, columnCount: channels,
@@ -78,7 +78,7 @@ extension SqueezeExcite {
   /// - Parameter means: Padded channels.
   package func state(means: [Float]) -> State {
     let kernels = expand.kernels
-    let channels = expand.columnCount.roundedUp(toMultipleOf: kernels.vectorWidth)
+    let channels = kernels.padded(expand.columnCount)
     precondition(means.count == channels, "\(means.count) means for \(expand.columnCount) channels")
     var hidden = [Float](repeating: 0, count: scratchCount)
     var gate = [Float](repeating: 0, count: channels)

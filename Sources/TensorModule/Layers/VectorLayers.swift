@@ -42,7 +42,7 @@ package struct Dense: Sendable {
 
   private func compute(_ x: [Float], activation: Activation) -> [Float] {
     precondition(x.count == matrix.depth, "\(x.count) values for a dense layer of \(matrix.depth) inputs")
-    let stride = matrix.columnCount.roundedUp(toMultipleOf: matrix.kernels.vectorWidth)
+    let stride = matrix.kernels.padded(matrix.columnCount)
     return [Float](unsafeUninitializedCapacity: stride) { output, count in
       if isExact {
         for index in 0..<stride {

@@ -71,13 +71,12 @@ struct WinogradProduct: Sendable {
       }
       return Part(matrices: matrices, firstInput: first * cut.inputs, firstOutput: first * cut.outputs)
     }
-    func padded(_ channels: Int) -> Int { channels.roundedUp(toMultipleOf: kernels.vectorWidth) }
-    inputStride = padded(perPart * cut.inputs)
-    outputCount = padded(perPart * cut.outputs)
-    outputStride = padded((perPart - 1) * cut.outputs + padded(cut.outputs))
+    inputStride = kernels.padded(perPart * cut.inputs)
+    outputCount = kernels.padded(perPart * cut.outputs)
+    outputStride = kernels.padded((perPart - 1) * cut.outputs + kernels.padded(cut.outputs))
     self.cut = cut
     self.kernels = kernels
-    self.bias = AlignedBuffer(count: bias.count.roundedUp(toMultipleOf: kernels.vectorWidth))
+    self.bias = AlignedBuffer(count: kernels.padded(bias.count))
     for (channel, value) in bias.enumerated() { self.bias.pointer[channel] = value }
   }
 
@@ -129,7 +128,6 @@ struct WinogradProduct: Sendable {
     return weight
   }
 
-  private func padded(_ channels: Int) -> Int { channels.roundedUp(toMultipleOf: kernels.vectorWidth) }
   private var chunkSize: Int { parts.count == 1 ? Self.chunkSize : Self.groupedChunkSize }
 
   /// Tiles that make an output.
@@ -157,7 +155,7 @@ struct WinogradProduct: Sendable {
     _ input: FeatureMap, top: Int, left: Int, residual: FeatureMap?, activation: Activation,
     into output: FeatureMap, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
-    let (inputs, outputs) = (padded(input.shape.channels), padded(output.shape.channels))
+    let (inputs, outputs) = (kernels.padded(input.shape.channels), kernels.padded(output.shape.channels))
     precondition(
       input.pixelStride >= inputs && output.pixelStride >= outputs,
       "pixels of \(input.pixelStride) and \(output.pixelStride) floats for \(inputs) and \(outputs)")
@@ -227,7 +225,7 @@ struct WinogradProduct: Sendable {
           WinogradInput(
             pixels: pixels(
               of: input, y: 2 * y - call.top, x: 2 * x - call.left, channel: part.firstInput, zeros: scratch),
-            channelCount: min(inputStride, padded(input.shape.channels) - part.firstInput),
+            channelCount: min(inputStride, kernels.padded(input.shape.channels) - part.firstInput),
             output: transformed + index * inputStride,
             planeStride: call.inputPlane))
       }
@@ -257,7 +255,7 @@ struct WinogradProduct: Sendable {
       }
     }
     // The last block's products may end before the channels' padding does.
-    let padding = cut.blockCount > 1 ? padded(output.shape.channels) - output.shape.channels : 0
+    let padding = cut.blockCount > 1 ? kernels.padded(output.shape.channels) - output.shape.channels : 0
     share(tiles.count) { range in
       for index in range {
         let (y, x) = (tiles.lowerBound + index).quotientAndRemainder(dividingBy: across)
@@ -265,7 +263,7 @@ struct WinogradProduct: Sendable {
         kernels.winogradOutput(
           WinogradOutput(
             input: products + index * outputStride, planeStride: call.outputPlane,
-            channelCount: min(outputCount, padded(output.shape.channels) - part.firstOutput),
+            channelCount: min(outputCount, kernels.padded(output.shape.channels) - part.firstOutput),
             bias: bias.pointer + part.firstOutput, output: output.pointer + part.firstOutput,
             residual: call.residual.map { UnsafePointer($0.pointer + part.firstOutput) },
             places: places, activation: call.activation))

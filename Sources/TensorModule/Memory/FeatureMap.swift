@@ -1,6 +1,11 @@
 package import KernelInterface
 import SystemModule
 
+extension KernelSet {
+  /// The floats of a row of so many values: whole vectors.
+  package func padded(_ count: Int) -> Int { count.roundedUp(toMultipleOf: vectorWidth) }
+}
+
 /// The extent of a feature map: pixels down, pixels across, channels.
 package struct FeatureShape: Sendable, Equatable, CustomStringConvertible {
   /// Pixels down.
@@ -43,12 +48,12 @@ package struct FeatureMap {
   /// A map whose channels are padded for the kernels, in memory for ``count(_:kernels:)`` values.
   package init(_ pointer: UnsafeMutablePointer<Float>, _ shape: FeatureShape, kernels: KernelSet) {
     self.init(
-      pointer, shape: shape, pixelStride: shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth))
+      pointer, shape: shape, pixelStride: kernels.padded(shape.channels))
   }
 
   /// Floats that a map of the given shape takes with channels padded for the kernels.
   package static func count(_ shape: FeatureShape, kernels: KernelSet) -> Int {
-    shape.pixelCount * shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth)
+    shape.pixelCount * kernels.padded(shape.channels)
   }
 
   /// A copy of the values, dense: `[height, width, channels]`.

@@ -32,7 +32,7 @@ package struct GradientMask {
   }
 
   /// Floats from one pixel to the next of a map with these bits.
-  var pixelStride: Int { shape.channels.roundedUp(toMultipleOf: kernels.vectorWidth) }
+  var pixelStride: Int { kernels.padded(shape.channels) }
 
   /// - Parameters:
   ///   - values: The first of the channels of the first of the pixels, the next `stride` floats on.

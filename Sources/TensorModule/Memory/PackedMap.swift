@@ -26,7 +26,7 @@ package struct PackedMap {
 
   /// Words of a pixel.
   package static func wordCount(_ channels: Int, _ type: ElementType, kernels: KernelSet) -> Int {
-    channels.roundedUp(toMultipleOf: kernels.vectorWidth) / kernels.products[type]!.valuesPerWord
+    kernels.padded(channels) / kernels.products[type]!.valuesPerWord
   }
 
   /// Words that a map of the given shape takes: as many floats.

@@ -39,7 +39,7 @@ package struct Quantizer: Sendable {
 
   package init(_ levels: Quantization, channels: Int, kernels: KernelSet) {
     self.levels = levels
-    factors = AlignedBuffer(count: channels.roundedUp(toMultipleOf: kernels.vectorWidth))
+    factors = AlignedBuffer(count: kernels.padded(channels))
     factors.pointer.update(repeating: 1 / levels.scale, count: factors.count)
   }
 
