@@ -135,6 +135,8 @@ import Testing
       result.errors.contains("1 of 50 photographs was trained on (by pixels); their lesions are left out.\n")
         && result.errors.hasSuffix("49 lesions are too few to fit a model to; at least 50 are needed\n"),
       "\(result.errors)")
+    let quiet = run(words + ["--quiet"])
+    #expect(quiet.errors.hasPrefix("Error: ") && quiet.errors.hasSuffix("at least 50 are needed\n"))
   }
 
   /// The words on a table whose files are there and are no images.

@@ -17,6 +17,20 @@ extension EvaluateCommandTests {
     #expect(shown.output == quiet.output)
   }
 
+  @Test func quietLeavesOutEveryNote() {
+    let words = fourImages().words
+    folder.write(
+      "isic_id,lesion_id,diagnosis\ntwice,L,nevus\nbelow,L,melanoma\nother,M,scar\nlast,N,nevus\n,O,nevus\n",
+      to: "labels.csv")
+    let notes = runEvaluate(words).errors.split(separator: "\n")
+    #expect(notes.allSatisfy { $0.hasPrefix("Note: ") })
+    for part in ["1 of its 4 rows show none", "two labels", "1 row has no image", "no column for age"] {
+      #expect(notes.contains { $0.contains(part) }, "\(part): \(notes)")
+    }
+    let quiet = runEvaluate(words + ["--quiet"])
+    #expect(quiet.status == .success && quiet.errors == "", "\(quiet.errors)")
+  }
+
   /// Every table has its rows and columns, with the figures of the same run without a width.
   @Test func noLineOfTheTextIsWiderThanTheTerminal() throws {
     var rows = "image_id,lesion_id,dx,dx_type,age,sex,localization\n"

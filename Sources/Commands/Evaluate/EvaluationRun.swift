@@ -92,9 +92,9 @@ struct EvaluationRun {
     let count = list.leftOut.reduce(0) { $0 + $1.rowCount }
     guard count > 0 else { return }
     let shown = list.leftOut.prefix(TestList.namedCount).map { "'\($0.diagnosis)' (\($0.rowCount))" }
-    terminal.note(
+    terminal.remark(
       """
-      Note: \(list.path): \(count) of its \(list.rowCount) rows show none of the model's classes and are left out: \
+      \(list.path): \(count) of its \(list.rowCount) rows show none of the model's classes and are left out: \
       \(shown.joined(separator: ", "))\(list.leftOut.count > shown.count ? ", ..." : "").
       """)
   }
@@ -162,7 +162,7 @@ extension EvaluationRun {
   mutating func leaveOutTrained(_ overlap: inout TrainingOverlap, table: String) {
     overlap.add(photographs)
     guard let note = overlap.byPixels.leftOut else { return }
-    terminal.note("Note: \(table): \(note)")
+    terminal.remark("\(table): \(note)")
     let left = images.indices.filter { !overlap.isSeen(images[$0].lesion) }
     (names, outputs, results) = (left.map { names[$0] }, left.map { outputs[$0] }, left.map { results[$0] })
     (images, photographs) = (left.map { images[$0] }, left.map { photographs[$0] })
