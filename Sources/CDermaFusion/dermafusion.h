@@ -106,9 +106,9 @@ typedef struct dermafusion_request {
   uint32_t frame;
   /* In years, 0...130; NaN: not known. */
   double age;
-  /* "male", "female" or "unknown"; NULL: not known. */
+  /* "male", "female" or "unknown", or a word for it as in tables; NULL: not known. */
   const char *sex;
-  /* One of the fifteen sites ("lower extremity"); NULL: not known. */
+  /* One of the fifteen sites ("lower extremity"), or a word for one as in tables; NULL: not known. */
   const char *site;
   /* What the JSON calls the image; NULL: "". */
   const char *name;

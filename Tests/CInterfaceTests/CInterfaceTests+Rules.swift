@@ -89,21 +89,21 @@ extension CInterfaceTests {
       dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error),
       DERMAFUSION_INVALID_METADATA, "130.5")
     dermafusion_request_init(&request)
-    "knee".withCString { knee in
-      request.site = knee
+    "moon".withCString { moon in
+      request.site = moon
       expect(
         dermafusion_classify_bytes(classifier, bytes, bytes.count, &request, &result, &error),
-        DERMAFUSION_INVALID_METADATA, #"site "knee" is not one of abdomen, "#)
+        DERMAFUSION_INVALID_METADATA, #"site "moon" is not one of abdomen, "#)
       request.site = nil
-      request.map_class = knee
+      request.map_class = moon
       expect(
         dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, &error),
-        DERMAFUSION_UNKNOWN_CLASS, "knee")
+        DERMAFUSION_UNKNOWN_CLASS, "moon")
       request.map_class = nil
-      request.map_layer = knee
+      request.map_layer = moon
       expect(
         dermafusion_explain_bytes(classifier, bytes, bytes.count, &request, &result, &error),
-        DERMAFUSION_UNKNOWN_LAYER, "knee")
+        DERMAFUSION_UNKNOWN_LAYER, "moon")
     }
     dermafusion_request_init(&request)
     latin1.withUnsafeBufferPointer { text in

@@ -38,11 +38,23 @@ import Testing
     }
   }
 
-  @Test func anUnknownSiteListsThoseThatAreKnown() {
-    let result = runTool("encode-metadata", "--site", "knee")
+  /// The words of tables.
+  @Test(arguments: [
+    ("Frau", "Rücken", "1.0,2.0"), ("m", "left_knee", "0.0,9.0"), ("w", "cuir chevelu", "1.0,11.0"),
+    ("inconnu", "unbekannt", "2.0,13.0"), ("Homme", "UPPER BACK", "0.0,2.0"),
+  ])
+  func sexesAndSitesMayBeWordsForThem(sex: String, site: String, indices: String) {
+    let result = runTool("encode-metadata", "--sex", sex, "--site", site)
+    #expect(result.output.hasPrefix("{\"vector\":[0.0,1.0,\(indices)],"), "\(result.errors)")
+  }
+
+  /// A person can name the one site of a region in which several lie.
+  @Test(arguments: ["moon", "torso", "Head/Neck", "NA", "", "left"])
+  func anUnknownSiteListsThoseThatAreKnown(site: String) {
+    let result = runTool("encode-metadata", "--site", site)
     result.expect(
       .usage,
-      "Error: The value 'knee' is invalid for '--site <site>'. Please provide one of 'abdomen', 'acral', "
+      "Error: The value '\(site)' is invalid for '--site <site>'. Please provide one of 'abdomen', 'acral', "
         + "'back', 'chest', 'ear', 'face', 'foot', 'genital', 'hand', 'lower extremity', 'neck', 'scalp', "
         + "'trunk', 'unknown' or 'upper extremity'.\n")
   }

@@ -100,7 +100,7 @@ import Testing
       try expectWords(#require(throws: DermaFusionError.self) { try PatientMetadata(ageInYears: age) })
     }
     try expectWords(#require(throws: DermaFusionError.self) { try ImageRequest.sex(named: "{1}") })
-    try expectWords(#require(throws: DermaFusionError.self) { try ImageRequest.site(named: "nose?") })
+    try expectWords(#require(throws: DermaFusionError.self) { try ImageRequest.site(named: "{1}") })
     try expectWords(.tooSmall(width: 31, height: 200, minimumSide: 32))
     try expectWords(.tooManyPixels(width: 1 << 20, height: 1 << 20, limit: 7))
     try expectWords(.nonFiniteLogits([.nan, 1]))

@@ -68,7 +68,7 @@ import Testing
     arguments: [
       (#"{"age":131}"#, "age 131.0 is not within 0...130 years"),
       (#"{"sex":"x\u0007"}"#, "sex \"x\u{FFFD}\" is not one of male, female, unknown"),
-      (#"{"site":"knee"}"#, #"site "knee" is not one of abdomen, acral, back, "#),
+      (#"{"site":"moon"}"#, #"site "moon" is not one of abdomen, acral, back, "#),
     ]
   ) func whatNoPatientHasIsInvalidMetadata(json: String, words: String) {
     let error = #expect(throws: DermaFusionError.self) { try request(json) }

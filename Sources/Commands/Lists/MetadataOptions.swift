@@ -14,14 +14,15 @@ enum MetadataOptions {
 
   static let sex = CommandOption<Sex>(
     "sex", valueName: "sex",
-    abstract: "Sex of the patient, in any letter case. Without it the sex is missing.",
+    abstract:
+      "Sex of the patient, in any letter case, or a word for it as in tables. Without it the sex is missing.",
     allowedValues: Sex.allCases.map(\.rawValue), convert: { Sex(word: $0) })
 
   static let site = CommandOption<BodySite>(
     "site", valueName: "site",
     abstract:
-      "Region of the body, in any letter case; quote a name with a blank. Without it the site is missing.",
-    allowedValues: BodySite.allCases.map(\.rawValue), convert: { BodySite(name: $0) })
+      "Region of the body, in any letter case, or a word for it as in tables; quote a name with a blank. Without it the site is missing.",
+    allowedValues: BodySite.allCases.map(\.rawValue), convert: { BodySite(word: $0) })
 
   /// The options for one image; see ``table`` for many.
   static let all: [any AnyCommandOption] = [age, sex, site]

@@ -44,6 +44,15 @@ public enum BodySite: String, Sendable, CaseIterable {
     self = site
   }
 
+  /// Reads a region as ``init(region:)`` does; `nil` also for one in which several sites lie: a person who is asked for one
+  /// can name it.
+  package init?(word: String) {
+    guard let site = BodySite(region: word),
+      site != .unknown || "unknown, \(Self.unknownWords)".listed.contains(word.lowercased())
+    else { return nil }
+    self = site
+  }
+
   /// In the singular or the plural.
   private static func site(_ words: [String]) -> BodySite? {
     if let site = site(words.joined(separator: " ")) { return site }
@@ -65,6 +74,8 @@ public enum BodySite: String, Sendable, CaseIterable {
     bottom, obere, oberer, oberes, untere, unterer, unteres, supérieur, supérieure, inférieur, inférieure, \
     haut, bas
     """.listed)
+  /// They say that nobody knows the region.
+  private static let unknownWords = "unbekannt, inconnu, inconnue"
   /// Regions besides the fifteen names, in English, German and French. Others, such as the head, the shoulder or the wrist, could
   /// be several sites: `unknown` has those of the ISIC archive. French's word for the forehead, "front", is the English one for
   /// another region.
@@ -91,9 +102,8 @@ public enum BodySite: String, Sendable, CaseIterable {
     .neck: "hals, nacken, cou, nuque",
     .scalp: "kopfhaut, cuir chevelu",
     .trunk: "rumpf, tronc",
-    .unknown: """
-    torso, torso front, head neck, oral genital, palms soles, anogenital, unbekannt, inconnu, inconnue
-    """,
+    .unknown:
+      "torso, torso front, head neck, oral genital, palms soles, anogenital, \(unknownWords)",
     .upperExtremity: """
     arm, elbow, forearm, upper limb, arme, obere extremität, obere extremitäten, oberarm, unterarm, \
     ellenbogen, ellbogen, bras, avant bras, coude, membre supérieur

@@ -84,9 +84,9 @@ package struct ImageRequest: Sendable {
     try known(Sex(word: name), name, key, among: Sex.allCases.map { $0.rawValue }, .invalidMetadata)
   }
 
-  /// See ``sex(named:key:)``. Only the fifteen names: who asks for one image sees at once what is not understood.
+  /// See ``sex(named:key:)``. A word for a region of several sites is an error.
   package static func site(named name: String, key: String = "site") throws(DermaFusionError) -> BodySite {
-    try known(BodySite(name: name), name, key, among: BodySite.allCases.map { $0.rawValue }, .invalidMetadata)
+    try known(BodySite(word: name), name, key, among: BodySite.allCases.map { $0.rawValue }, .invalidMetadata)
   }
 
   package static func method(

@@ -110,7 +110,8 @@ class Classifier:
 
         image: a path, a file's bytes in one of `description["formats"]`, a PIL image or a uint8 array
             [height, width, 3], red, green, blue, rows from the top; at least 32x32 pixels.
-        age: in years. sex: one of `description["sexes"]`. site: one of `description["sites"]`. None: not known.
+        age: in years. sex: one of `description["sexes"]`. site: one of `description["sites"]`. Both may be words for
+            these, as in tables. None: not known.
         tta: averages the eight symmetries of the square, at eight times the work.
         features: whether the result has `features`. An ensemble has none.
         name: what the result calls the image; None: its path.
