@@ -89,7 +89,8 @@ import Testing
 
   @Test(arguments: [
     ("\"in_chans\":3", "\"in_chans\":1"), ("\"in_chans\":3", "\"in_chans\":4"),
-    ("\"in_chans\":3", "\"output_stride\":8"), ("\"in_chans\":3", "\"img_size\":48"),
+    ("\"in_chans\":3", "\"num_classes\":3"), ("\"in_chans\":3", "\"output_stride\":8"),
+    ("\"in_chans\":3", "\"img_size\":48"),
     ("[3,64,64]", "[3,64,65]"),
     ("\"label_names\":[\"a\",\"b\"],", ""), ("[\"a\",\"b\"]", "[\"a\"]"),
     ("\"num_classes\":2,\"label_names\":[\"a\",\"b\"],", "\"num_classes\":1,"),

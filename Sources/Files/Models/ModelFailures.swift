@@ -41,6 +41,13 @@ extension DermaFusionError {
     invalidModel("\(quoted(key)) is \(quoted(value)), and must be one of \(allowed.joined(separator: ", "))")
   }
 
+  /// Two members say different things of the network.
+  static func disagreeing(
+    _ key: String, _ value: String, _ other: String, _ otherValue: String
+  ) -> DermaFusionError {
+    invalidModel("\(quoted(key)) is \(value), and \(quoted(other)) is \(otherValue); they must be the same")
+  }
+
   /// A network that takes images of another number of channels than photographs have.
   static func inputChannels(_ count: Int, key: String) -> DermaFusionError {
     invalidModel(

@@ -75,11 +75,16 @@ extension ModelConfiguration {
       case "num_classes":
         if root.hasValue("num_classes") {
           let count = try root.integer("num_classes", in: 0...Int.max)
-          _ = try arguments.integer(key, in: count...count)
+          let other = try arguments.integer(key, in: 0...Int.max)
+          if other != count { throw .disagreeing(key, "\(count)", arguments.fullKey(key), "\(other)") }
         }
       case "global_pool":
-        let allowed = pooling.map { [$0] } ?? Pooling.allCases
-        pooling = Pooling(rawValue: try arguments.choice(key, of: allowed.map { $0.rawValue }))
+        let other: Pooling = try arguments.choice(key)
+        if let pooling, pooling != other {
+          throw .disagreeing(
+            key, quoted(pooling.rawValue), arguments.fullKey(key), quoted(other.rawValue))
+        }
+        pooling = other
       case "img_size":
         var sides: [Int] = []
         if case .array = member.value {
@@ -116,8 +121,9 @@ extension ModelConfiguration {
     timm root: inout ConfigurationObject, _ settings: inout ConfigurationObject
   ) throws(DermaFusionError) -> ([Class], Outputs) {
     let isMultiLabel = try root.isMultiLabel()
+    let inRoot = root.hasValue("num_classes")
     let count =
-      try root.hasValue("num_classes")
+      try inRoot
       ? root.integer("num_classes", in: 0...Int.max) : settings.integer("num_classes", in: 0...Int.max)
     if count == 0 { return ([], .none) }
     let remedy: Sentence =
@@ -126,17 +132,18 @@ extension ModelConfiguration {
       : "name them: python -m dermafusion_training export --checkpoint FOLDER --classes A,B,... --output NEW"
     var found = try root.labelNames()
     if found == nil { found = try settings.labelNames() }
-    guard let names = found else {
+    guard let (key, names) = found else {
       let outputs: Sentence = count == 1 ? "one output stands" : "\(count) outputs stand"
       throw .invalidModel(
         "there are no \"label_names\", so nobody can tell what the \(outputs) for; \(remedy)")
     }
     guard names.count == count else {
       throw .invalidModel(
-        "\"label_names\" has \(names.count) names, and \"num_classes\" is \(count); \(remedy)")
+        "\(quoted(key)) has \(names.count) names, and \(quoted((inRoot ? root : settings).fullKey("num_classes"))) is \(count); \(remedy)"
+      )
     }
     if count == 1, names[0] == otherClass {
-      throw .invalidModel("\"label_names\" is \"\(otherClass)\", which is the other class; \(remedy)")
+      throw .invalidModel("\(quoted(key)) is \"\(otherClass)\", which is the other class; \(remedy)")
     }
     var descriptions = try root.labelDescriptions()
     if descriptions.isEmpty { descriptions = try settings.labelDescriptions() }
@@ -144,7 +151,7 @@ extension ModelConfiguration {
     for index in classes.indices {
       classes[index].name = descriptions[classes[index].id] ?? classes[index].name
     }
-    classes = try checked(classes, key: "label_names")
+    classes = try checked(classes, key: key)
     try root.tellMalignancies(of: &classes)
     return (classes, count == 1 ? .yesOrNo : isMultiLabel ? .multiLabel : .oneOfSeveral)
   }
@@ -169,7 +176,7 @@ extension ConfigurationObject {
 
   /// The names of a model's outputs, which timm keeps as a list or by their number, and transformers by their number; nil
   /// where there are none.
-  fileprivate mutating func labelNames() throws(DermaFusionError) -> [String]? {
+  fileprivate mutating func labelNames() throws(DermaFusionError) -> (key: String, names: [String])? {
     guard let key = ["label_names", "labels", "id2label"].first(where: { hasValue($0) }) else { return nil }
     var names: [String] = []
     if case .object = self[key] {
@@ -185,7 +192,7 @@ extension ConfigurationObject {
       names = try texts(key)
     }
     // The name that transformers fills in where nobody has named the classes.
-    return names.first == "LABEL_0" ? nil : names
+    return names.first == "LABEL_0" ? nil : (fullKey(key), names)
   }
 }
 
