@@ -75,6 +75,16 @@ import Testing
     #expect(once.status == .success && twice.output == once.output)
   }
 
+  /// Otherwise a file that fails would be named twice.
+  @Test func aFileThatIsNamedTwiceIsComputedOnce() {
+    let (images, table) = writeImages()
+    let bad = folder.write("no image", to: "b.ppm")
+    let result = runTool(
+      "classify", images[0], bad, bad, folder.path + "/./b.ppm", "--metadata", table, "--by", "lesion")
+    #expect(result.status == .failure)
+    #expect(result.errors.split(separator: "Error: ").count == 1, "\(result.errors)")
+  }
+
   @Test func itAbstainsOnlyIfItDoesFromAll() throws {
     let (images, table) = writeImages()
     let alone = runTool(

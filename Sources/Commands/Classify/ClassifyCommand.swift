@@ -81,7 +81,7 @@ enum ClassifyCommand: Command {
     var lesions = isByLesion ? LesionAnswers(input, classifier.temperature) : nil
     do {
       try runner.run(
-        destination.remaining, sideBySideOn: classifier,
+        lesions?.items ?? destination.remaining, sideBySideOn: classifier,
         writesOnScreen: destination.isSeen && terminal.width != nil, interruption: destination.interruption
       ) { item in
         let source = try item.get()

@@ -109,9 +109,9 @@ struct LesionAnswers {
 
   private var order: [[UInt8]] = []
   private var photographs: [[UInt8]: [Photograph]] = [:]
-  private var counted: Set<Counted> = []
-  private let pictures: [[UInt8]: PictureIdentity]
   private let lesions: [[UInt8]: String]
+  /// The items of the input, without a file that was named before with the same lesion.
+  let items: [Result<ImageSource, DermaFusionError>]
   private let temperature: Temperature
   /// Words for the table of text, one for each answer.
   let names: [String]
@@ -120,16 +120,14 @@ struct LesionAnswers {
     let sources = input.images.sources
     var lesions: [[UInt8]: String] = [:]
     for source in sources { lesions[source.name.imageKey] = input.lesion(of: source) }
-    let pictures = Dictionary(
-      sources.compactMap { source in source.picture.map { (source.name.imageKey, $0) } },
-      uniquingKeysWith: { first, _ in first })
-    self.lesions = lesions
-    self.pictures = pictures
-    self.temperature = temperature
     var counted: Set<Counted> = []
-    let once = sources.map(\.name).filter { name in
-      Self.isNew(Self.key(name, lesions), pictures[name.imageKey], &counted)
+    items = input.images.items.filter { item in
+      guard let source = try? item.get(), let picture = source.picture else { return true }
+      return counted.insert(Counted(key: Self.key(source.name, lesions), picture: picture)).inserted
     }
+    self.lesions = lesions
+    self.temperature = temperature
+    let once = items.compactMap { try? $0.get().name }
     let grouped = Dictionary(grouping: once) { Self.key($0, lesions) }
     names = grouped.values.map { Self.name(lesions[$0[0].imageKey], $0) }
   }
@@ -144,16 +142,8 @@ struct LesionAnswers {
     return "\(lesion), \(images.count) \(images.count == 1 ? "image" : "images")"
   }
 
-  /// A file that is named twice is one photograph of its lesion.
-  private static func isNew(
-    _ key: [UInt8], _ picture: PictureIdentity?, _ counted: inout Set<Counted>
-  ) -> Bool {
-    picture.map { counted.insert(Counted(key: key, picture: $0)).inserted } ?? true
-  }
-
   mutating func add(_ name: String, _ result: Classification) {
     let key = Self.key(name, lesions)
-    guard Self.isNew(key, pictures[name.imageKey], &counted) else { return }
     if photographs[key] == nil { order.append(key) }
     photographs[key, default: []].append(Photograph(name: name, result: result))
   }
