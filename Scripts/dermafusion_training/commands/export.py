@@ -164,16 +164,17 @@ def pooling_of(checkpoint, architecture):
 def told_transform(checkpoint, architecture):
     """The transform that the checkpoint tells, or timm's own for a network of timm; otherwise None."""
     if checkpoint.configuration:
-        return transform(checkpoint.configuration)
-    arguments = checkpoint.arguments
+        return transform(checkpoint.configuration | (checkpoint.configuration.get("pretrained_cfg") or {}))
+    # timm's train.py writes an empty interpolation where nobody gave one.
+    told = {key: value for key, value in checkpoint.arguments.items() if value not in (None, [], "")}
+    side = told.get("img_size")
     if is_timms(architecture):
-        told = {key: value for key, value in arguments.items() if value not in (None, [])}
-        if told.get("img_size"):
-            told.setdefault("input_size", [3, told["img_size"], told["img_size"]])
-        elif side := positions_side(checkpoint.state):
-            told.setdefault("input_size", [3, side, side])
-        return transform(timm().get_pretrained_cfg(architecture).to_dict() | told)
-    return transform(arguments) if arguments.get("interpolation") or arguments.get("crop_pct") else None
+        side = side or positions_side(checkpoint.state)
+    elif "interpolation" not in told and "crop_pct" not in told:
+        return None
+    if side:
+        told.setdefault("input_size", [3, side, side])
+    return transform((timm().get_pretrained_cfg(architecture).to_dict() if is_timms(architecture) else {}) | told)
 
 
 def preprocessing_of(options, checkpoint, architecture):

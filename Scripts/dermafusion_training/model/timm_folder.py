@@ -22,6 +22,12 @@ HARMLESS = {
     "num_classes", "global_pool", "img_size", "dynamic_img_size", "strict_img_size", "zero_init_last", "weight_init",
     "fix_init", "bn_momentum", "drop_path_rate", "drop_block_rate",
 }  # fmt: skip
+# The types of values that timm writes; the program refuses others too.
+TYPES = {
+    "architecture": (str, "a string"), "pretrained_cfg": (dict, "an object"), "model_args": (dict, "an object"),
+    "label_malignancy": (dict, "an object"), "label_names": ((list, dict), "a list or an object"),
+    "labels": ((list, dict), "a list or an object"), "id2label": ((list, dict), "a list or an object"),
+}  # fmt: skip
 
 
 def weights_path(path):
@@ -83,6 +89,9 @@ def read_configuration(path):
         return None
     if "pretrained_cfg" not in config and not {"architecture", "num_classes"} <= set(config):
         return None
+    for key, (kind, words) in TYPES.items():
+        if config.get(key) is not None and not isinstance(config[key], kind):
+            raise CheckpointError(f"{file}: {key} {config[key]!r}: must be {words}")
     settings = config.get("pretrained_cfg") or config
     return {**settings, **{key: value for key, value in config.items() if value is not None}}
 
@@ -111,7 +120,9 @@ def described(names, config):
     names = [*names, OTHER] if len(names) == 1 else names
     descriptions = config.get("label_descriptions")
     descriptions = descriptions if isinstance(descriptions, dict) else {}
-    malignancies = config.get("label_malignancy") or {}
+    malignancies = config.get("label_malignancy")
+    if malignancies is not None and set(malignancies) != set(names):
+        raise CheckpointError(f"label_malignancy: has {', '.join(malignancies)}; must have {', '.join(names)}")
     if not malignancies and not any(name in descriptions for name in names):
         return classes
     entries = [{"class": entry, "name": entry} if isinstance(entry, str) else entry for entry in classes]
@@ -139,36 +150,43 @@ def fixed_size(settings):
     return [3, *(size if isinstance(size, list) else [size, size])]
 
 
-def channels(value, default):
-    """A value for each channel."""
-    values = list(default if value is None else value if isinstance(value, (list, tuple)) else [value])
+def number(key, value, low, high):
+    """A number in the range that the program takes."""
+    if type(value) not in (int, float) or not low <= value <= high:
+        raise CheckpointError(f"{key} {value!r}: must be a number from {low:g} to {high:g}")
+    return value
+
+
+def channels(key, value, low):
+    """A number for each channel."""
+    values = list(value if isinstance(value, (list, tuple)) else [value])
     values = values * 3 if len(values) == 1 else values
-    if len(values) != 3 or not all(isinstance(number, (int, float)) for number in values):
-        raise CheckpointError(f"{value}: must be a number for each of three channels")
-    return values
+    if len(values) != 3:
+        raise CheckpointError(f"{key} {value}: must be a number for each of three channels")
+    return [number(key, value, low, 1e6) for value in values]
 
 
 def transform(settings):
     """The keys of `preprocessing` in our config.json for what timm's settings say; theirs where they are silent."""
-    size = fixed_size(settings) or settings.get("input_size") or [3, *[settings.get("img_size") or 224] * 2]
+    told = {key: value for key, value in settings.items() if value is not None}
+    size = fixed_size(told) or told.get("input_size", [3, 224, 224])
     if isinstance(size, (list, tuple)) and len(size) == 3 and size[0] != 3:
         raise CheckpointError(f"input_size {size}: images of {size[0]} channels, and photographs have 3")
-    if not isinstance(size, (list, tuple)) or len(size) != 3 or size[-1] != size[-2]:
-        raise CheckpointError(f"input_size {size}: must be [3, S, S]")
+    is_square = isinstance(size, (list, tuple)) and len(size) == 3 and size[-1] == size[-2]
+    if not is_square or type(size[-1]) is not int or not 32 <= size[-1] <= 2048:
+        raise CheckpointError(f"input_size {size}: must be [3, S, S] with S from 32 to 2048")
     found = {
         "size": size[-1],
-        "crop_mode": settings.get("crop_mode") or "center",
-        "crop_pct": settings.get("crop_pct") or CROP_PCT,
-        "interpolation": settings.get("interpolation") or "bicubic",
+        "crop_mode": told.get("crop_mode", "center"),
+        "crop_pct": number("crop_pct", told.get("crop_pct", CROP_PCT), 0.1, 1),
+        "interpolation": told.get("interpolation", "bicubic"),
         "color_constancy": {"method": "none"},
-        "mean": channels(settings.get("mean") or None, IMAGENET_MEAN),
-        "std": channels(settings.get("std") or None, IMAGENET_STD),
+        "mean": channels("mean", told.get("mean", IMAGENET_MEAN), -1e6),
+        "std": channels("std", told.get("std", IMAGENET_STD), 1e-6),
     }
     for key, allowed in (("crop_mode", CROP_MODES), ("interpolation", INTERPOLATIONS)):
         if found[key] not in allowed:
             raise CheckpointError(f"{key} {found[key]!r}: must be one of {', '.join(allowed)}")
-    if not 0.1 <= found["crop_pct"] <= 1:
-        raise CheckpointError(f"crop_pct {found['crop_pct']}: must be 0.1 to 1")
     return found
 
 

@@ -304,6 +304,31 @@ class CommandTests(Folder):
         config = json.loads((self.folder / "model" / "config.json").read_text())
         self.assertEqual(config["preprocessing"]["interpolation"], "bilinear")
 
+    def test_a_configuration_of_timm_that_the_program_refuses_is_refused(self):
+        path, _ = self.checkpoint("resnet18", ["a", "b"])
+        config = {"architecture": "resnet18", "num_classes": 2, "label_names": ["a", "b"]}
+        for key, value, rule in (
+            ("mean", [], "mean []: must be a number for each of three channels"),
+            ("std", [], "std []: must be a number for each of three channels"),
+            ("std", 0, "std 0: must be a number from 1e-06 to 1e+06"),
+            ("mean", [True] * 3, "mean True: must be a number"),
+            ("crop_pct", "0.9", "crop_pct '0.9': must be a number from 0.1 to 1"),
+            ("crop_pct", 0, "crop_pct 0: must be a number from 0.1 to 1"),
+            ("crop_mode", "", "crop_mode '': must be one of center"),
+            ("interpolation", "", "interpolation '': must be one of bilinear"),
+            ("input_size", [], "input_size []: must be [3, S, S]"),
+            ("input_size", [3, 16, 16], "with S from 32 to 2048"),
+        ):
+            (self.folder / "config.json").write_text(json.dumps(config | {"pretrained_cfg": {key: value}}))
+            status, errors = self.run_command("--checkpoint", path)
+            self.assertEqual(status, 1, (key, value))
+            self.assertIn(rule, errors)
+        for key, value in (("label_names", "ab"), ("model_args", 5), ("pretrained_cfg", []), ("architecture", 5)):
+            (self.folder / "config.json").write_text(json.dumps(config | {"pretrained_cfg": {}} | {key: value}))
+            status, errors = self.run_command("--checkpoint", path)
+            self.assertEqual(status, 1, (key, value))
+            self.assertIn(f"config.json: {key} {value!r}: must be ", errors)
+
     def test_the_transform_is_taken_from_arguments_that_tell_it(self):
         path, state = self.checkpoint("resnet18", ["a", "b"])
         told = argparse.Namespace(model="resnet18", interpolation="bicubic", crop_pct=0.95, input_size=(3, 160, 160))

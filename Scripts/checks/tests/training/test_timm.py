@@ -13,10 +13,11 @@ import torch
 from safetensors.torch import load_file
 
 from dermafusion_training.__main__ import main
+from dermafusion_training.commands.export import told_transform
 from dermafusion_training.fixtures.formula_networks import formula_model
 from dermafusion_training.model import architecture
 from dermafusion_training.model.build import build_config, build_model
-from dermafusion_training.model.checkpoint import read_checkpoint
+from dermafusion_training.model.checkpoint import Checkpoint, read_checkpoint
 
 timm = architecture.timm()
 utils = importlib.import_module("timm.utils")
@@ -94,6 +95,12 @@ class TimmTests(unittest.TestCase):
                     self.assertEqual(preprocessing[key], getattr(settings, key))
                 self.assertEqual(preprocessing["mean"], list(settings.mean))
                 self.assertEqual(preprocessing["size"], settings.input_size[-1])
+
+    def test_what_timm_was_not_told_is_that_of_the_network(self):
+        for told, found in (({"interpolation": ""}, "bilinear"), ({"interpolation": "lanczos"}, "lanczos")):
+            checkpoint = Checkpoint({}, arguments=told | {"crop_pct": None, "img_size": 160})
+            transform = told_transform(checkpoint, "resnext101_32x4d")
+            self.assertEqual((transform["interpolation"], transform["size"]), (found, 160))
 
     def exported(self, name, edit=None, **settings):
         """The config.json of the export of a network as timm saves it: of its state dict alone, and of its folder.
