@@ -13,7 +13,7 @@ enum BenchCommand: Command {
     """
   static let options: [any AnyCommandOption] = [
     ModelLocation.option, CommandOption<Int>.threads, CommandOption<Precision>.precision, runs, profile, maps,
-    OutputFormat.option,
+    forecast, OutputFormat.option,
   ]
   static let examples = [
     "dermafusion bench --threads 1 --profile",
@@ -34,15 +34,22 @@ enum BenchCommand: Command {
       the end of every stage; in forward passes too.
       """)
 
+  private static let forecast = Flag(
+    "forecast",
+    abstract: """
+      Forecast the network's time on 1, 2, 4, 8 and 16 threads, which this machine need not have: the work is cut for so many, \
+      and each task is timed alone. What threads cost each other is left out.
+      """)
+
   static func run(_ arguments: ParsedArguments, session: Session) throws -> ExitStatus {
     let terminal = session.terminal
     let folder = try ModelLocation.folder(arguments, terminal: terminal)
-    let benchmark = Benchmark(
-      try Model(
-        directory: folder, threadCount: arguments[CommandOption<Int>.threads],
-        precision: arguments[CommandOption<Precision>.precision]))
+    let benchmark = try Benchmark(
+      directory: folder, threadCount: arguments[CommandOption<Int>.threads],
+      precision: arguments[CommandOption<Precision>.precision])
     let report = try benchmark.run(
-      runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps])
+      runCount: arguments.value(of: runs), profiles: arguments[profile], timesMaps: arguments[maps],
+      forecasts: arguments[forecast])
     try terminal.write(BenchmarkOutput(report: report), as: arguments.value(of: OutputFormat.option))
     return .success
   }
@@ -67,6 +74,7 @@ struct BenchmarkOutput: PlainReport {
       "instructionSet": .string(report.instructionSet), "gflops": .number(report.speed),
       "peakGflopsPerThread": .number(report.peak), "profile": steps.isEmpty ? nil : .array(steps),
       "maps": report.maps.isEmpty ? nil : .array(report.maps.map(Self.map)),
+      "forecasts": report.forecasts.isEmpty ? nil : .array(report.forecasts.map(Self.forecast)),
     ])
   }
 
@@ -74,6 +82,13 @@ struct BenchmarkOutput: PlainReport {
     .object([
       "method": .string(timing.method.rawValue), "layer": .string(timing.layer),
       "ms": .number(timing.milliseconds), "forwardPasses": .number(timing.forwardPasses),
+    ])
+  }
+
+  private static func forecast(_ forecast: Benchmark.Forecast) -> JSONValue {
+    .object([
+      "threads": .integer(forecast.threadCount), "ms": .number(forecast.milliseconds),
+      "regions": .integer(forecast.regionCount),
     ])
   }
 
@@ -100,6 +115,7 @@ struct BenchmarkOutput: PlainReport {
     ]
     if !report.profile.isEmpty { lines += [""] + profile }
     if !report.maps.isEmpty { lines += [""] + Self.maps(report.maps) }
+    if !report.forecasts.isEmpty { lines += [""] + Self.forecasts(report.forecasts) }
     return lines
   }
 
@@ -116,6 +132,19 @@ struct BenchmarkOutput: PlainReport {
       })
     return ["Maps of one class, in forward passes, with the pass that each map needs"]
       + table.lines(width: nil)
+  }
+
+  private static func forecasts(_ forecasts: [Benchmark.Forecast]) -> [String] {
+    let table = TextTable(
+      names: .left("threads", least: 7, forecasts.map { "\($0.threadCount)" }),
+      columns: [
+        .right("ms", 9, forecasts.map { $0.milliseconds.fixed(digits: 2) }),
+        .right(
+          "speedup", 9,
+          forecasts.map { (forecasts[0].milliseconds / $0.milliseconds).fixed(digits: 2) }),
+        .right("regions", 9, forecasts.map { "\($0.regionCount)" }),
+      ])
+    return ["Forecast of the network, without what threads cost each other"] + table.lines(width: nil)
   }
 
   private var profile: [String] {

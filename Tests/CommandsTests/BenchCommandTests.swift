@@ -24,7 +24,11 @@ import Testing
         Benchmark.MapTiming(
           method: $0, layer: layer, milliseconds: 22, forwardPasses: $0 == .eigencam ? 1.046 : 1.1)
       }
-    })
+    },
+    forecasts: [
+      Benchmark.Forecast(threadCount: 1, milliseconds: 40, regionCount: 6),
+      Benchmark.Forecast(threadCount: 16, milliseconds: 3.125, regionCount: 7),
+    ])
 
   @Test func jsonHasItsKeysInOrder() {
     let maps = report.maps.map {
@@ -40,7 +44,9 @@ import Testing
         "instructionSet":"baseline","gflops":100,"peakGflopsPerThread":100,\
         "profile":[{"layer":"blocks.1.0","step":"expand, depthwise 5x5 / 2",\
         "shapes":"[9, 9, 4] > [5, 5, 24]","ms":2,"gflops":50}],\
-        "maps":[\(maps)],"disclaimer":"\(Wording.disclaimer)"}
+        "maps":[\(maps)],\
+        "forecasts":[{"threads":1,"ms":40,"regions":6},{"threads":16,"ms":3.125,"regions":7}],\
+        "disclaimer":"\(Wording.disclaimer)"}
         """)
   }
 
@@ -61,6 +67,11 @@ import Testing
         layer           GradCAM   HiResCAM  GradCAM++   LayerCAM   EigenCAM
         conv_head          1.10       1.10       1.10       1.10       1.05
         stage6             1.10       1.10       1.10       1.10       1.05
+
+        Forecast of the network, without what threads cost each other
+        threads        ms  speedup  regions
+        1           40.00     1.00        6
+        16           3.13    12.80        7
 
         \(Wording.disclaimer)
 

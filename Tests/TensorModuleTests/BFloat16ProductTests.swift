@@ -165,15 +165,15 @@ enum BFloat16Samples {
     let plain = ExpandedDepthwise(expansion: nil, depthwise: depthwise)
     let whole = ExpandedDepthwise(expansion: expansion, depthwise: depthwise)
     let expected = GuardedMap(expandedShape, kernels: kernels)
-    let plainPlan = plain.plan(expandedShape)
+    let plainPlan = plain.plan(expandedShape, threadCount: 1)
     let plainScratch = AlignedBuffer(count: plainPlan.scratchCount)
     plain(
       expanded.map, into: expected.map, sums: nil, plan: plainPlan,
       scratch: plainScratch.pointer, pool: Pools.alone)
-    let plan = whole.plan(shape)
     let packed = GuardedBuffer(count: whole.packedCount(shape))
     let words = GuardedBuffer(count: PackedMap.count(expandedShape, .bfloat16, kernels: kernels))
     for pool in Pools.all {
+      let plan = whole.plan(shape, threadCount: pool.threadCount)
       let found = GuardedMap(expandedShape, kernels: kernels)
       let taskScratch = AlignedBuffer(count: plan.scratchCount + plan.widestRowCount)
       whole(

@@ -153,21 +153,21 @@ import Testing
         let layer = SqueezeExcite(
           reduceWeight: reduceWeight, reduceBias: reduceBias, expandWeight: expandWeight,
           expandBias: expandBias, activation: activation, gate: gateActivation, kernels: kernels)
-        // Each row of pixels is a band.
+        // Each row of pixels has its sum.
         let padded = full.roundedUp(toMultipleOf: kernels.vectorWidth)
         let sums = GuardedBuffer([Float](repeating: 0, count: height * padded))
         for i in values.indices { sums.pointer[i / (width * full) * padded + i % full] += values[i] }
         let gate = GuardedBuffer(count: padded)
         let scratch = GuardedBuffer(count: layer.scratchCount)
         layer(
-          sums: sums.pointer, bandCount: height, pixelCount: height * width, gate: gate.pointer,
+          sums: sums.pointer, sumCount: height, pixelCount: height * width, gate: gate.pointer,
           scratch: scratch.pointer, pool: ThreadPool(threadCount: 1))
         let expected = ReferenceMap(height: height, width: width, channels: full, values: values)
           .squeezeExciteGate(
             reduceWeight: reduceWeight, reduceBias: reduceBias, expandWeight: expandWeight,
             expandBias: expandBias, activation: activation.reference, gate: gateActivation.reference)
         let mismatch = expected.mismatch(Array(gate.values[..<full]), factor: Tolerances.squeezeExcite)
-        #expect(mismatch == nil, "\(height) bands of \(width) pixels, \(activation), seed \(seed)")
+        #expect(mismatch == nil, "\(height) rows of \(width) pixels, \(activation), seed \(seed)")
         #expect(
           sums.firstBrokenGuard == nil && gate.firstBrokenGuard == nil && scratch.firstBrokenGuard == nil)
       }

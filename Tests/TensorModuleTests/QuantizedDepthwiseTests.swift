@@ -69,7 +69,7 @@ import Testing
     let projection = Convolution2D(
       matrix: try #require(PackedMatrix(projectionWeight, input: Self.filtered, kernels: kernels)),
       activation: .identity)
-    let plan = filter.plan(shape)
+    let plan = filter.plan(shape, threadCount: 7)
     var outputShape = plan.output
     outputShape.channels = item.outputs
     let residual = generator.floats(outputShape.pixelCount * item.outputs, scale: 3)

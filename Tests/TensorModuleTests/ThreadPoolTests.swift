@@ -145,6 +145,34 @@ import Testing
     #expect(doneAtEnd == taskCount)
   }
 
+  @Test func forecastSharesTasksAsThePoolDoes() {
+    #expect(TaskTimes.makespan([], threadCount: 3) == 0)
+    #expect(TaskTimes.makespan([4, 1, 1, 1], threadCount: 1) == 7)
+    // Thread 0 has the first two, and thread 1 takes the second when it is done with its own.
+    #expect(TaskTimes.makespan([4, 1, 1, 1], threadCount: 2) == 4)
+    #expect(TaskTimes.makespan([1, 1, 1, 1, 1], threadCount: 3) == 2)
+    #expect(TaskTimes.makespan([1, 2, 3], threadCount: 16) == 3)
+  }
+
+  @Test func aPoolThatTimesDoesTheTasksInOrder() {
+    let times = TaskTimes()
+    let pool = ThreadPool(threadCount: 4, times: times)
+    var tasks: [Int] = []
+    for _ in 0..<2 {
+      times.begin()
+      pool.run(taskCount: 3) { task, thread in
+        precondition(thread == 0, "thread \(thread) of a pool that only times")
+        tasks.append(task)
+      }
+      pool.run(taskCount: 2) { task, _ in tasks.append(task) }
+      times.end()
+    }
+    #expect(tasks == [0, 1, 2, 0, 1, 0, 1, 2, 0, 1])
+    let (one, four) = (times.forecast(threadCount: 1), times.forecast(threadCount: 4))
+    #expect(one.regionCount == 2 && four.regionCount == 2)
+    #expect(0 < four.milliseconds && four.milliseconds <= one.milliseconds)
+  }
+
   @Test func unevenTasksAllEnd() {
     let sum = Atomic<Int>(0)
     Pools.seven.run(taskCount: 40) { task, _ in

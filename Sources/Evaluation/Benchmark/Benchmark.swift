@@ -3,6 +3,7 @@ import Files
 import ImagePipeline
 import KernelInterface
 import NetworkModule
+import SystemModule
 import TensorModule
 
 /// Times a model on this machine: its preprocessing and its network, and, on request, each step of the network and the
@@ -28,6 +29,16 @@ package struct Benchmark: Sendable {
     package let profile: [(step: NetworkStep, milliseconds: Double)]
     /// The cost of activation maps; empty if none was timed.
     package let maps: [MapTiming]
+    /// For numbers of threads that this machine may not have; empty unless forecasts were asked for.
+    package let forecasts: [Forecast]
+  }
+
+  /// The time that some threads would take: of each task alone, of what lies outside of regions, and the imbalance.
+  package struct Forecast: Sendable {
+    package let threadCount: Int
+    package let milliseconds: Double
+    /// The regions of a pass: each costs the threads some microseconds more, which are not in the time.
+    package let regionCount: Int
   }
 
   /// The cost of a map of one class by one method at one layer.
@@ -43,12 +54,19 @@ package struct Benchmark: Sendable {
   }
 
   private let model: Model
+  private let folder: ModelFolder
   private var network: Network { model.network }
 
-  package init(_ model: Model) { self.model = model }
+  /// Loads a model from its folder; the parameters are those of ``DermaFusion/Model/init(directory:threadCount:precision:)``.
+  package init(directory: String, threadCount: Int?, precision: Precision?) throws(DermaFusionError) {
+    folder = try ModelFolder(directory: directory, architectures: Architecture.names).computed(in: precision)
+    model = try Model(folder, threadCount: threadCount)
+  }
 
   /// Runs everything a few times unmeasured, then `runCount` times measured.
-  package func run(runCount: Int, profiles: Bool, timesMaps: Bool) throws -> Report {
+  package func run(
+    runCount: Int, profiles: Bool = false, timesMaps: Bool = false, forecasts: Bool = false
+  ) throws -> Report {
     let photograph = Self.photograph()
     let image = try model.preprocessor(photograph)
     let metadata = PatientMetadata.unknown.encoded()
@@ -66,7 +84,30 @@ package struct Benchmark: Sendable {
       preprocessing: preprocessing.sorted(),
       multiplyAdds: steps.reduce(0) { $0 + $1.step.multiplyAdds }, peak: Self.peak(network.kernels),
       profile: profiles ? steps : [],
-      maps: timesMaps ? try mapTimings(runCount: runCount, image: image, metadata: metadata) : [])
+      maps: timesMaps ? try mapTimings(runCount: runCount, image: image, metadata: metadata) : [],
+      forecasts: forecasts ? try makeForecasts(runCount: runCount, image: image, metadata: metadata) : [])
+  }
+
+  /// For each number of threads the network is made anew, which cuts its work for them.
+  private func makeForecasts(
+    runCount: Int, image: PreprocessedImage, metadata: MetadataVector
+  ) throws -> [Forecast] {
+    try [1, 2, 4, 8, 16].map { threadCount in
+      let times = TaskTimes()
+      let model = try Model(folder, pool: ThreadPool(threadCount: threadCount, times: times))
+      for _ in 0..<runCount {
+        _ = model.network.run(
+          metadata: metadata,
+          writeInput: {
+            image.writeNormalizedNHWC(to: $0)
+            times.begin()
+          })
+        times.end()
+      }
+      let forecast = times.forecast(threadCount: threadCount)
+      return Forecast(
+        threadCount: threadCount, milliseconds: forecast.milliseconds, regionCount: forecast.regionCount)
+    }
   }
 
   private func profile(

@@ -50,7 +50,9 @@ final class Depthwise: Operation {
   func prepare(
     _ inputs: [FeatureShape], _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> any PreparedOperation {
-    if form.product.arithmetic == .int8 { return try QuantizedExpandedDepthwise(form, inputs[0], weights) }
+    if form.product.arithmetic == .int8 {
+      return try QuantizedExpandedDepthwise(form, inputs[0], weights, pool: pool)
+    }
     let (product, size) = (form.product, form.window.kernelSize)
     var expansion: Convolution2D?
     if let layer = form.expansion {
@@ -63,7 +65,8 @@ final class Depthwise: Operation {
       weight: weight, bias: bias, window: form.window, activation: product.activation,
       kernels: weights.kernels)
     return ExpandedDepthwiseOperation(
-      ExpandedDepthwise(expansion: expansion, depthwise: depthwise), inputs[0], form.reader, grid: grid)
+      ExpandedDepthwise(expansion: expansion, depthwise: depthwise), inputs[0], form.reader, grid: grid,
+      pool: pool)
   }
 }
 
@@ -76,17 +79,19 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
   private let grid: ExactGrid?
 
   /// - Parameter grid: The grid that the output is rounded to, in a network in 8 bits.
-  init(_ layer: ExpandedDepthwise, _ input: FeatureShape, _ reader: Depthwise.Reader, grid: ExactGrid? = nil)
-  {
+  init(
+    _ layer: ExpandedDepthwise, _ input: FeatureShape, _ reader: Depthwise.Reader, grid: ExactGrid? = nil,
+    pool: ThreadPool
+  ) {
     self.layer = layer
     self.input = input
     self.grid = grid
-    plan = layer.plan(input)
+    plan = layer.plan(input, threadCount: pool.threadCount)
     let kernels = layer.depthwise.kernels
     output =
       switch reader {
       case .any: Layout(plan.output, kernels: kernels)
-      case .gate: Layout(plan.output, sumRowCount: plan.bandCount, kernels: kernels)
+      case .gate: Layout(plan.output, sumRowCount: plan.sumCount, kernels: kernels)
       case .product: Layout(plan.output, type: .bfloat16, kernels: kernels)
       }
   }

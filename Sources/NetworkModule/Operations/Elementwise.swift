@@ -27,7 +27,7 @@ final class BatchNorm: Operation {
       weight: fold.gains.map { Float($0) }, bias: fold.bias,
       window: Window(kernelSize: 1, padding: .symmetric(0)), activation: activation, kernels: weights.kernels)
     return ExpandedDepthwiseOperation(
-      ExpandedDepthwise(expansion: nil, depthwise: layer), inputs[0], .any)
+      ExpandedDepthwise(expansion: nil, depthwise: layer), inputs[0], .any, pool: pool)
   }
 }
 

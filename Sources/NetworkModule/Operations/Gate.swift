@@ -87,7 +87,7 @@ final class SqueezeExciteGate: PreparedOperation {
     if inputs[0].sums == nil { inputs[0].map.writeSums(to: sums, kernels: kernels) }
     let factors = isMap ? run.scratch + layer.scratchCount + stride : output.pointer
     layer(
-      sums: sums, bandCount: max(inputs[0].layout.sumRowCount, 1), pixelCount: pixelCount, gate: factors,
+      sums: sums, sumCount: max(inputs[0].layout.sumRowCount, 1), pixelCount: pixelCount, gate: factors,
       scratch: run.scratch, pool: run.pool)
     if isMap { output.map.write(inputs[0].map, times: factors, kernels: kernels, pool: run.pool) }
   }

@@ -62,7 +62,7 @@ final class QuantizedExpandedDepthwise: PreparedOperation {
   private let gateScale: Float?
 
   init(
-    _ form: Depthwise.Form, _ input: FeatureShape, _ weights: NetworkWeights
+    _ form: Depthwise.Form, _ input: FeatureShape, _ weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) {
     let (product, size) = (form.product, form.window.kernelSize)
     let depthwise = try weights.quantizedLayer(product.name, shape: [product.channels, 1, size, size])
@@ -92,11 +92,11 @@ final class QuantizedExpandedDepthwise: PreparedOperation {
     self.input = input
     window = form.window
     kernels = weights.kernels
-    plan = layer.plan(input)
+    plan = layer.plan(input, threadCount: pool.threadCount)
     self.output =
       gateScale == nil
       ? Layout(plan.output, type: .int8, kernels: kernels)
-      : Layout(plan.output, sumRowCount: plan.bandCount, kernels: kernels)
+      : Layout(plan.output, sumRowCount: plan.sumCount, kernels: kernels)
   }
 
   var scratchCount: Int { layer.scratchCount(plan) }
@@ -154,7 +154,7 @@ final class QuantizedGate: PreparedOperation {
     guard let sums = inputs[0].sums else { preconditionFailure("levels without sums before a gate") }
     layer(
       sums: UnsafeRawPointer(sums).assumingMemoryBound(to: Int32.self),
-      bandCount: inputs[0].layout.sumRowCount, pixelCount: self.output.shape.pixelCount,
+      sumCount: inputs[0].layout.sumRowCount, pixelCount: self.output.shape.pixelCount,
       outputScale: levels.scale, into: run.scratch, scratch: run.scratch + layer.factorCount, pool: run.pool)
     output.words(kernels).write(
       inputs[0].map, factors: run.scratch, zeroPoint: levels.zeroPoint, pool: run.pool)

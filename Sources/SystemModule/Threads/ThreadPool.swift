@@ -11,17 +11,20 @@ package final class ThreadPool: Sendable {
 
   private let shared: Shared
   private let workers: [Worker]
+  private let times: TaskTimes?
   private let isBusy = Atomic<Bool>(false)
   /// The threads that are in ``withoutSharing(_:)``, with the number of its calls that each is in.
   private let solo = Locked<[UInt: Int]>([:])
   /// The calls that all threads are in. Looking at the table costs a lock.
   private let soloCount = Atomic<Int>(0)
 
-  package init(threadCount: Int) {
+  /// - Parameter times: If given, the work is cut for so many threads, but the caller does it alone and each task is timed.
+  package init(threadCount: Int, times: TaskTimes? = nil) {
     precondition(threadCount >= 1, "a pool of \(threadCount) threads")
     self.threadCount = threadCount
+    self.times = times
     shared = Shared(threadCount: threadCount)
-    workers = (1..<max(threadCount, 1)).map { Worker(index: $0) }
+    workers = times == nil ? (1..<threadCount).map { Worker(index: $0) } : []
     for worker in workers {
       // One that the system does not allow takes no tasks, which the others then do.
       BackgroundThread.start { [shared] in ThreadPool.withDenormalsFlushed { worker.loop(shared) } }
@@ -36,6 +39,10 @@ package final class ThreadPool: Sendable {
   /// Calls `body` once for each task in `0..<taskCount`, with the index of the thread (0 is the caller's), and returns
   /// when all are done. While another region runs, the caller does its tasks alone.
   package func run(taskCount: Int, _ body: (_ task: Int, _ thread: Int) -> Void) {
+    if let times {
+      times.run(taskCount: taskCount, body)
+      return
+    }
     let isAlone = workers.isEmpty || taskCount <= 1 || isCallerSolo
     if isAlone || !isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
       for task in 0..<taskCount { body(task, 0) }
@@ -113,6 +120,15 @@ package final class ThreadPool: Sendable {
     return try body()
   }
 
+  /// The tasks that a thread begins with.
+  static func ownTasks(_ thread: Int, of threadCount: Int, taskCount: Int) -> Range<Int> {
+    let sharers = max(min(threadCount, taskCount), 1)
+    return min(thread, sharers) * taskCount / sharers..<min(thread + 1, sharers) * taskCount / sharers
+  }
+
+  /// The threads that share a region which the calling thread begins.
+  package var sharerCount: Int { isCallerSolo ? 1 : threadCount }
+
   private var isCallerSolo: Bool {
     guard soloCount.load(ordering: .relaxed) > 0 else { return false }
     let thread = BackgroundThread.identity
@@ -163,10 +179,8 @@ private final class Shared: @unchecked Sendable {
 
   /// Begins a region.
   func share(_ taskCount: Int) {
-    let threadCount = min(ownTasks.count, taskCount)
     for (thread, tasks) in ownTasks.enumerated() {
-      let begin = min(thread, threadCount) * taskCount / threadCount
-      tasks.set(begin..<min(thread + 1, threadCount) * taskCount / threadCount)
+      tasks.set(ThreadPool.ownTasks(thread, of: ownTasks.count, taskCount: taskCount))
     }
     region.add(1, ordering: .sequentiallyConsistent)
   }
@@ -218,6 +232,8 @@ private final class Worker: @unchecked Sendable {
   }
 
   func wake() {
+    // Mostly it is awake, and looking leaves the word in the caches of all.
+    guard isSleeping.load(ordering: .sequentiallyConsistent) else { return }
     if isSleeping.exchange(false, ordering: .sequentiallyConsistent) { semaphore.signal() }
   }
 

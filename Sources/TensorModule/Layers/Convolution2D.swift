@@ -140,24 +140,38 @@ package struct Convolution2D: Sendable {
     switch product {
     case .winograd(let product): return product.scratchCount(output)
     case .matrix(let matrix):
-      return isGated && scalesMatrix(matrix, output)
-        ? matrix.panelFloatCount : taskScratchCount(matrix, output, pool)
+      if isGated, scalesMatrix(matrix, output) { return matrix.panelFloatCount }
+      return [1, pool.threadCount].map { threadCount in
+        let grid = grid(matrix, output, threadCount)
+        return readsInPlace(matrix)
+          ? 0
+          : algorithm != .rows && readsFirst(grid, threadCount)
+            ? output.pixelCount * matrix.rowWordCount : taskScratchCount(matrix, grid)
+      }.max() ?? 0
     }
   }
 
   /// Floats that a task writes its rows of the product to.
-  private func taskScratchCount(_ matrix: PackedMatrix, _ output: FeatureShape, _ pool: ThreadPool) -> Int {
-    switch algorithm {
-    case .rows: window.kernelSize * rowLength(outputWidth: output.width)
-    case .pixels where matrix.type == .float32: 0
-    default: grid(matrix, output, pool).rowsPerBlock * matrix.rowWordCount
-    }
+  private func taskScratchCount(_ matrix: PackedMatrix, _ grid: ProductGrid) -> Int {
+    if readsInPlace(matrix) { return 0 }
+    return algorithm == .rows
+      ? window.kernelSize * rowLength(outputWidth: grid.rowsPerBlock)
+      : grid.rowsPerBlock * matrix.rowWordCount
   }
 
-  private func grid(_ matrix: PackedMatrix, _ output: FeatureShape, _ pool: ThreadPool) -> ProductGrid {
+  private func grid(_ matrix: PackedMatrix, _ output: FeatureShape, _ threadCount: Int) -> ProductGrid {
     algorithm == .rows
       ? ProductGrid(rowCount: output.pixelCount, rowsPerBlock: output.width)
-      : ProductGrid(rowCount: output.pixelCount, matrix: matrix, threadCount: pool.threadCount)
+      : ProductGrid(rowCount: output.pixelCount, matrix: matrix, threadCount: threadCount)
+  }
+
+  private func readsInPlace(_ matrix: PackedMatrix) -> Bool {
+    algorithm == .pixels && matrix.type == .float32
+  }
+
+  /// True if there are so few blocks that all rows are read before the product: the blocks can then be cut by columns.
+  private func readsFirst(_ grid: ProductGrid, _ threadCount: Int) -> Bool {
+    threadCount > 1 && grid.blockCount < 2 * threadCount
   }
 
   /// True if a gate multiplies the matrix and not the input. Scaling the smaller of the two is the same product for less work.
@@ -197,28 +211,44 @@ package struct Convolution2D: Sendable {
     activated?.requireSameLayout(output)
     let scalesMatrix = gate != nil && scalesMatrix(matrix, output.shape)
     if let gate, scalesMatrix { matrix.writePanels(scaledBy: gate, to: scratch, pool: pool) }
+    let inputGate = scalesMatrix ? nil : gate
     let readsRows = algorithm == .rows
-    matrix.multiply(
-      grid(matrix, output.shape, pool),
-      cutsColumns: algorithm == .pixels && matrix.type == .float32 && activated == nil
-        && (gate == nil || scalesMatrix),
-      segmentCount: readsRows ? window.kernelSize : 1,
-      segmentStride: readsRows ? rowLength(outputWidth: output.shape.width) : 0, activation: activation,
-      residual: residual, scaledPanels: scalesMatrix ? UnsafePointer(scratch) : nil, into: output,
-      scratch: scratch, scratchCount: taskScratchCount(matrix, output.shape, pool), pool: pool
-    ) { pixels, scratch in
+    let rowLength = readsRows ? rowLength(outputWidth: output.shape.width) : 0
+    func read(_ pixels: Range<Int>, _ scratch: UnsafeMutablePointer<Float>) -> (UnsafeRawPointer, Int) {
       switch algorithm {
       case .windows:
         gather(pixels, of: output.shape, from: input, into: scratch)
         return (UnsafeRawPointer(scratch), matrix.depth)
       case .rows:
-        copyRows(
-          input, y: pixels.lowerBound / output.shape.width,
-          rowLength: rowLength(outputWidth: output.shape.width), into: scratch)
+        copyRows(input, y: pixels.lowerBound / output.shape.width, rowLength: rowLength, into: scratch)
         return (UnsafeRawPointer(scratch), window.stride * inputChannels)
       case .pixels, .winograd:
-        return read(pixels, of: input, gate: scalesMatrix ? nil : gate, matrix, scratch: scratch)
+        return self.read(pixels, of: input, gate: inputGate, matrix, scratch: scratch)
       }
+    }
+    let threadCount = pool.sharerCount
+    let grid = grid(matrix, output.shape, threadCount)
+    let isRead = readsInPlace(matrix) && inputGate == nil
+    let readsFirst = !isRead && !readsRows && activated == nil && readsFirst(grid, threadCount)
+    let readStride = readsInPlace(matrix) ? 0 : matrix.rowWordCount
+    if readsFirst {
+      let pieces = ProductGrid(
+        rowCount: grid.rowCount, rowsPerBlock: (grid.rowCount + 2 * threadCount - 1) / (2 * threadCount))
+      pool.run(taskCount: pieces.blockCount) { piece, _ in
+        let pixels = pieces.rows(ofBlock: piece)
+        _ = read(pixels, scratch + pixels.lowerBound * readStride)
+      }
+    }
+    matrix.multiply(
+      grid, cutsColumns: (isRead || readsFirst) && activated == nil,
+      segmentCount: readsRows ? window.kernelSize : 1, segmentStride: rowLength, activation: activation,
+      residual: residual, scaledPanels: scalesMatrix ? UnsafePointer(scratch) : nil, into: output,
+      scratch: scratch, scratchCount: readsFirst ? 0 : taskScratchCount(matrix, grid), pool: pool
+    ) { pixels, taskScratch in
+      if !readsFirst { return read(pixels, taskScratch) }
+      return readStride == 0
+        ? (UnsafeRawPointer(input.pointer + pixels.lowerBound * input.pixelStride), input.pixelStride)
+        : (UnsafeRawPointer(scratch + pixels.lowerBound * readStride), readStride)
     } finish: { pixels, first in
       guard let activated else { return }
       let count = pixels.count * output.pixelStride
@@ -237,7 +267,8 @@ package struct Convolution2D: Sendable {
   ) {
     requireShapes(input.shape, output.shape)
     matrix.multiply(
-      grid(matrix, output.shape, pool), cutsColumns: true, activation: activation, residual: residual,
+      grid(matrix, output.shape, pool.sharerCount), cutsColumns: true, activation: activation,
+      residual: residual,
       into: output,
       scratch: scratch, scratchCount: 0, pool: pool
     ) { pixels, _ in

@@ -37,7 +37,8 @@ package struct ProductGrid {
       return
     }
     let cached = max(Self.cachedFloats / depth, tile)
-    let shared = (rowCount + 7) / 8
+    let blockCount = max(4 * (threadCount ?? 1), 8)
+    let shared = (rowCount + blockCount - 1) / blockCount
     rowsPerBlock = max(min(cached, shared) / tile * tile, tile * 2)
   }
 
@@ -89,7 +90,7 @@ extension PackedMatrix {
     finish: (_ rows: Range<Int>, _ first: UnsafeMutablePointer<Float>) -> Void = { _, _ in }
   ) {
     residual?.requireSameLayout(output)
-    let pieces = cutsColumns ? columnPieces(grid, threadCount: pool.threadCount) : 1
+    let pieces = cutsColumns ? columnPieces(grid, threadCount: pool.sharerCount) : 1
     pool.run(taskCount: grid.blockCount * pieces, scratch: scratch, scratchCount: scratchCount) {
       task, scratch in
       let (block, piece) = task.quotientAndRemainder(dividingBy: pieces)

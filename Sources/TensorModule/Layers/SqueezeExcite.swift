@@ -31,16 +31,16 @@ package struct SqueezeExcite: Sendable {
   /// Turns sums over pixels into the gate.
   ///
   /// - Parameters:
-  ///   - sums: `[bandCount, padded channels]`; the first row is overwritten by the means.
+  ///   - sums: `[sumCount, padded channels]`; the first row is overwritten by the means.
   ///   - gate: Padded channels.
   package func callAsFunction(
-    sums: UnsafeMutablePointer<Float>, bandCount: Int, pixelCount: Int, gate: UnsafeMutablePointer<Float>,
+    sums: UnsafeMutablePointer<Float>, sumCount: Int, pixelCount: Int, gate: UnsafeMutablePointer<Float>,
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let channels = expand.kernels.padded(expand.columnCount)
     reduce.kernels.addRows(
       RowSum(
-        sums: sums, matrix: sums + channels, rowCount: bandCount - 1, columnCount: channels,
+        sums: sums, matrix: sums + channels, rowCount: sumCount - 1, columnCount: channels,
         rowStride: channels))
     let factor = 1 / Float(pixelCount)
     for channel in 0..<channels { sums[channel] *= factor }

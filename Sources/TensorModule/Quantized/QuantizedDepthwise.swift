@@ -69,10 +69,8 @@ package struct QuantizedDepthwise: Sendable {
   }
 
   /// Cuts the work on an input of the given shape.
-  package func plan(_ input: FeatureShape) -> DepthwisePlan {
-    // A comparison with nil does not do: in the embedded form of this module, Swift 6.3.1 finds every expansion equal to nil.
-    let isExpanded = (expansion?.matrix.depth ?? 0) > 0
-    return DepthwisePlan(depthwise, input: input, isExpanded: isExpanded)
+  package func plan(_ input: FeatureShape, threadCount: Int) -> DepthwisePlan {
+    DepthwisePlan(depthwise, input: input, depth: expansion?.matrix.depth ?? 0, threadCount: threadCount)
   }
 
   /// Rows of the depthwise convolution's input.
@@ -112,11 +110,11 @@ package struct QuantizedDepthwise: Sendable {
     }
   }
 
-  /// Computes fine levels of the output, and for each band their sums.
+  /// Computes fine levels of the output, and for each run of rows their sums.
   ///
   /// - Parameters:
   ///   - scale: A step of the levels.
-  ///   - sums: `[bandCount, padded channels]`, overwritten.
+  ///   - sums: `[sumCount, padded channels]`, overwritten.
   ///   - scratch: ``scratchCount(_:)`` floats.
   package func callAsFunction(
     _ input: Input, into levels: FeatureMap, scale: Float, sums: UnsafeMutablePointer<Int32>,
@@ -124,7 +122,7 @@ package struct QuantizedDepthwise: Sendable {
   ) {
     precondition(levels.shape == plan.output, "to \(levels.shape) where \(plan.output) was planned")
     let padded = depthwise.paddedChannels
-    sums.update(repeating: 0, count: plan.bandCount * padded)
+    sums.update(repeating: 0, count: plan.sumCount * padded)
     let (width, stride) = (levels.shape.width, levels.pixelStride)
     plan.run(
       depthwise, over: source(input, plan), scratch: scratch, extraScratchCount: plan.widestRowCount,
@@ -137,7 +135,7 @@ package struct QuantizedDepthwise: Sendable {
           output: levels.pointer + (y * width * stride + channels.lowerBound), outputStride: stride,
           rowCount: width, columnCount: channels.count, scales: scales.pointer + channels.lowerBound,
           activation: activation, levels: .fine(scale: scale),
-          sums: sums + plan.band(ofRow: y) * padded + channels.lowerBound))
+          sums: sums + plan.sum(ofRow: y) * padded + channels.lowerBound))
     }
   }
 

@@ -33,19 +33,19 @@ package struct QuantizedSqueezeExcite: Sendable {
   /// Turns sums of fine levels over pixels into what makes the next layer's levels of those levels.
   ///
   /// - Parameters:
-  ///   - sums: `[bandCount, padded channels]`
+  ///   - sums: `[sumCount, padded channels]`
   ///   - outputScale: A step of the next layer's levels.
   ///   - factors: ``factorCount`` floats.
   ///   - scratch: ``scratchCount`` floats.
   package func callAsFunction(
-    sums: UnsafePointer<Int32>, bandCount: Int, pixelCount: Int, outputScale: Float,
+    sums: UnsafePointer<Int32>, sumCount: Int, pixelCount: Int, outputScale: Float,
     into factors: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     let channels = factorCount
     let (step, count) = (Double(inputScale), Double(pixelCount))
     for channel in 0..<channels {
       var total = 0.0
-      for band in 0..<bandCount { total += Double(sums[band * channels + channel]) }
+      for row in 0..<sumCount { total += Double(sums[row * channels + channel]) }
       factors[channel] = Float(total * step / count)
     }
     let gate = FeatureMap(factors, wide, kernels: kernels)
