@@ -83,6 +83,7 @@ import Testing
       "classify", images[0], bad, bad, folder.path + "/./b.ppm", "--metadata", table, "--by", "lesion")
     #expect(result.status == .failure)
     #expect(result.errors.split(separator: "Error: ").count == 1, "\(result.errors)")
+    #expect(result.output.contains("\n1 lesion: ") && result.output.contains(" 1 image failed.\n"))
   }
 
   @Test func itAbstainsOnlyIfItDoesFromAll() throws {

@@ -114,7 +114,8 @@ enum ClassifyCommand: Command {
       // A reader that has gone, such as head, has what it wanted; a failure before that stays one.
       return runner.status
     }
-    let summary = try lesions?.write(to: &destination, terminal: terminal)
+    let summary = try lesions?.write(
+      to: &destination, failedCount: runner.summary.failedCount, terminal: terminal)
     try destination.finish(summary ?? runner.summary)
     if !destination.hasSummary, !destination.remaining.isEmpty {
       runner.showSummary(ofImages: input.images.items.count, summary)

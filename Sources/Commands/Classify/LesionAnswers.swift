@@ -158,14 +158,16 @@ struct LesionAnswers {
 
   /// Writes the answers, and notes on lesions whose images disagree.
   ///
+  /// - Parameter failedCount: images that failed.
   /// - Returns: the counts of the answers.
   func write(
-    to destination: inout ResultDestination, terminal: Terminal
+    to destination: inout ResultDestination, failedCount: Int, terminal: Terminal
   ) throws -> BatchSummary {
     let writer: ResultWriter<Answer> = destination.form.writer(to: destination.writer.output, names: names)
     (destination.writer.header, destination.writer.separator) = (writer.header, writer.separator)
     var summary = BatchSummary()
     summary.unit = "lesion"
+    summary.failedCount = failedCount
     let answers = answers
     for answer in answers {
       try destination.writer.write(writer.text(answer))

@@ -127,7 +127,8 @@ struct BatchSummary {
   var unit = "image"
   /// Images with a result.
   private(set) var count = 0
-  private(set) var failedCount = 0
+  /// Images without a result, whatever ``unit`` is.
+  var failedCount = 0
   private(set) var abstainedCount = 0
   /// Counts, by the index of a class in ``labels``.
   private var classCounts: [Int] = []
@@ -179,8 +180,14 @@ struct BatchSummary {
     } else if count > abstainedCount {
       sentences.append(language["table.unjudged"])
     }
-    for (key, count) in [("abstained", abstainedCount), ("failed", failedCount)] where count > 0 {
-      sentences.append(language["reportFile.\(key)", count: Double(count)])
+    if abstainedCount > 0 {
+      sentences.append(language["reportFile.abstained", count: Double(abstainedCount)])
+    }
+    if failedCount > 0 {
+      sentences.append(
+        unit == "image"
+          ? language["reportFile.failed", count: Double(failedCount)]
+          : "\(failedCount) image\(failedCount == 1 ? "" : "s") failed.")
     }
     return sentences
   }
