@@ -115,6 +115,15 @@ import Testing
     }
   }
 
+  @Test func unitsOfSeveralKindsAreNotCalledPatients() {
+    let images =
+      Self.images([8, 8, 8, 0, 0, 0, 0], patients: 6) + Self.images([0, 0, 0, 8, 8, 8, 0])
+    let text = CalibrationOutput(report: report(images), written: nil).lines(width: nil)
+    #expect(text.contains { $0.hasSuffix("judged by patients, and lesions where none is named (30)") })
+    let patients = CalibrationOutput(report: report(Array(images.prefix(24))), written: nil)
+    #expect(patients.lines(width: nil).contains { $0.hasSuffix("judged by patient (6)") })
+  }
+
   @Test func aClassOfFewUnitsIsNamedAndNothingIsPromisedOfIt() throws {
     let report = report(Self.images([12, 20, 9, 8, 30, 60, 0]), keepsAll: true)
     let notes = report.notes.joined(separator: "\n")

@@ -29,6 +29,11 @@ struct CalibrationReport {
   var unitCount: Int { NameGroups(units).count }
   /// As in "by lesion".
   var drawn: String { ChanceUnit.drawn(units).singular }
+  /// ``drawn``, or all kinds of units if they are of several.
+  var judgedUnits: String {
+    let words = ChanceUnit.words(units)
+    return words == ChanceUnit.drawn(units).rawValue ? drawn : words
+  }
 
   /// Remarks that come before the metrics.
   var notes: [String] {
@@ -272,7 +277,7 @@ struct CalibrationOutput: PlainReport {
         ),
         (
           "Images",
-          "\(report.images.count) of \(report.listedCount), of \(report.lesionCount) lesions; judged by \(report.drawn) (\(report.unitCount))"
+          "\(report.images.count) of \(report.listedCount), of \(report.lesionCount) lesions; judged by \(report.judgedUnits) (\(report.unitCount))"
         ),
         ("Temperature", "\(report.fitted.fit.temperature) instead of \(report.present.fit.temperature)"),
         (
