@@ -131,6 +131,14 @@ def test_rows_that_contradict_are_refused(small_model: Path, images: list[str]) 
         classifier.classify_many(images, metadata="nowhere.csv")
 
 
+def test_a_bad_value_of_a_mapping_is_named_without_a_line(small_model: Path) -> None:
+    rows = [{"age": 5}, {"age_approx": "old"}]
+    pictures = [np.full((40, 40, 3), 90, np.uint8)] * 2
+    first, second = Classifier(small_model).classify_many(pictures, metadata=rows, errors="return")
+    assert first.metadata["age"] == 5 and isinstance(second, MetadataError)
+    assert str(second).startswith("the metadata: column 'age_approx': the value 'old' is invalid. ")
+
+
 def test_mappings_have_a_tables_names_and_words(small_model: Path) -> None:
     classifier = Classifier(small_model)
     rows = [

@@ -68,7 +68,8 @@ def row(mapping: Mapping[Any, Any]) -> dict[str, Any]:
         asked = _ask("the metadata", _text([*header, *lacking], [*cells, *([None] for _ in lacking)]), ["0"])
     found = _known(asked["images"][0])
     if isinstance(found, MetadataError):
-        raise found
+        # A mapping has no lines.
+        raise MetadataError(str(found).replace(": line 2: ", ": ", 1), found.remedy)
     for note in asked["notes"]:
         warnings.warn(note, stacklevel=2)
     return found or {}
