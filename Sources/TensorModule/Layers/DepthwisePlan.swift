@@ -183,7 +183,7 @@ extension DepthwisePlan {
     }
   }
 
-  /// What a task costs, in multiply-adds of whole vectors.
+  /// The cost of a task, in multiply-adds of whole vectors.
   private struct TaskCost {
     /// For each row that is expanded, and for each that is filtered.
     private let expanded: Int
