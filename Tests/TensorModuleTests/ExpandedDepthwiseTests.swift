@@ -174,7 +174,7 @@ import Testing
         #expect(memory.firstBrokenGuard == nil && output.isIntact, context)
         expectMask(
           masks.output!, of: output.map, rows: Set(0..<plan.output.height), kernels: kernels, context)
-        // Of rows that no window reads nobody asks for the bits.
+        // Nobody asks for the bits of rows that no window reads.
         let top = item.window.resolve(height: item.height, width: item.width).top
         let read = (0..<plan.output.height).flatMap { y in
           (0..<item.window.kernelSize).map { y * item.window.stride - top + $0 }

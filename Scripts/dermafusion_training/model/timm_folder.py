@@ -163,17 +163,17 @@ def channels(key, value, low):
     values = values * 3 if len(values) == 1 else values
     if len(values) != 3:
         raise CheckpointError(f"{key} {value}: must be a number for each of three channels")
-    return [number(key, value, low, 1e6) for value in values]
+    return [number(key, one, low, 1e6) for one in values]
 
 
 def transform(settings):
     """The keys of `preprocessing` in our config.json for what timm's settings say; theirs where they are silent."""
     told = {key: value for key, value in settings.items() if value is not None}
     size = fixed_size(told) or told.get("input_size", [3, 224, 224])
-    if isinstance(size, (list, tuple)) and len(size) == 3 and size[0] != 3:
+    is_shape = isinstance(size, (list, tuple)) and len(size) == 3
+    if is_shape and size[0] != 3:
         raise CheckpointError(f"input_size {size}: images of {size[0]} channels, and photographs have 3")
-    is_square = isinstance(size, (list, tuple)) and len(size) == 3 and size[-1] == size[-2]
-    if not is_square or type(size[-1]) is not int or not 32 <= size[-1] <= 2048:
+    if not is_shape or size[1] != size[2] or type(size[2]) is not int or not 32 <= size[2] <= 2048:
         raise CheckpointError(f"input_size {size}: must be [3, S, S] with S from 32 to 2048")
     found = {
         "size": size[-1],

@@ -29,9 +29,14 @@ public struct Model: Sendable {
     directory: String, threadCount: Int? = nil, precision: Precision? = nil
   ) throws(DermaFusionError) {
     try self.init(
-      try ModelFolder(directory: directory, architectures: Architecture.names).computed(in: precision)
-        .readOnce,
-      threadCount: threadCount)
+      try Self.folder(directory: directory, precision: precision).readOnce, threadCount: threadCount)
+  }
+
+  /// The two files of a model in its folder, as ``folder(configuration:weights:)``, to be computed in a precision.
+  package static func folder(
+    directory: String, precision: Precision?
+  ) throws(DermaFusionError) -> ModelFolder {
+    try ModelFolder(directory: directory, architectures: Architecture.names).computed(in: precision)
   }
 
   /// The two files of a model, checked as far as that goes without its network.

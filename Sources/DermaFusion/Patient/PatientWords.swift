@@ -44,8 +44,7 @@ public enum BodySite: String, Sendable, CaseIterable {
     self = site
   }
 
-  /// Reads a region as ``init(region:)`` does; `nil` also for one in which several sites lie: a person who is asked for one
-  /// can name it.
+  /// Reads a region as ``init(region:)`` does. `nil` also for a region of several sites: a person is asked for one site.
   package init?(word: String) {
     guard let site = BodySite(region: word),
       site != .unknown || "unknown, \(Self.unknownWords)".listed.contains(word.lowercased())

@@ -59,13 +59,13 @@ package struct Benchmark: Sendable {
 
   /// Loads a model from its folder; the parameters are those of ``DermaFusion/Model/init(directory:threadCount:precision:)``.
   package init(directory: String, threadCount: Int?, precision: Precision?) throws(DermaFusionError) {
-    folder = try ModelFolder(directory: directory, architectures: Architecture.names).computed(in: precision)
+    folder = try Model.folder(directory: directory, precision: precision)
     model = try Model(folder, threadCount: threadCount)
   }
 
   /// Runs everything a few times unmeasured, then `runCount` times measured.
   package func run(
-    runCount: Int, profiles: Bool = false, timesMaps: Bool = false, forecasts: Bool = false
+    runCount: Int, profiles: Bool, timesMaps: Bool, forecasts: Bool
   ) throws -> Report {
     let photograph = Self.photograph()
     let image = try model.preprocessor(photograph)
@@ -96,12 +96,7 @@ package struct Benchmark: Sendable {
       let times = TaskTimes()
       let model = try Model(folder, pool: ThreadPool(threadCount: threadCount, times: times))
       for _ in 0..<runCount {
-        _ = model.network.run(
-          metadata: metadata,
-          writeInput: {
-            image.writeNormalizedNHWC(to: $0)
-            times.begin()
-          })
+        Self.run(model.network, image: image, metadata: metadata, begin: { times.begin() })
         times.end()
       }
       let forecast = times.forecast(threadCount: threadCount)
@@ -220,14 +215,19 @@ extension Benchmark {
 
   /// Milliseconds of the network. The input is written outside of the time: it belongs to the preprocessing.
   private func timedRun(image: PreprocessedImage, metadata: MetadataVector) -> Double {
-    timed { begin in
-      _ = network.run(
-        metadata: metadata,
-        writeInput: {
-          image.writeNormalizedNHWC(to: $0)
-          begin()
-        })
-    }
+    timed { begin in Self.run(network, image: image, metadata: metadata, begin: begin) }
+  }
+
+  /// - Parameter begin: Is called when the input is written.
+  private static func run(
+    _ network: Network, image: PreprocessedImage, metadata: MetadataVector, begin: () -> Void
+  ) {
+    _ = network.run(
+      metadata: metadata,
+      writeInput: {
+        image.writeNormalizedNHWC(to: $0)
+        begin()
+      })
   }
 
   /// Milliseconds of the body; from the call of `begin`, if it calls that.

@@ -143,20 +143,17 @@ package struct Convolution2D: Sendable {
       if isGated, scalesMatrix(matrix, output) { return matrix.panelFloatCount }
       return [1, pool.threadCount].map { threadCount in
         let grid = grid(matrix, output, threadCount)
-        return readsInPlace(matrix)
-          ? 0
-          : algorithm != .rows && readsFirst(grid, threadCount)
-            ? output.pixelCount * matrix.rowWordCount : taskScratchCount(matrix, grid)
+        return readsFirst(grid, threadCount)
+          ? output.pixelCount * readStride(matrix) : taskScratchCount(matrix, grid)
       }.max() ?? 0
     }
   }
 
   /// Floats that a task writes its rows of the product to.
   private func taskScratchCount(_ matrix: PackedMatrix, _ grid: ProductGrid) -> Int {
-    if readsInPlace(matrix) { return 0 }
-    return algorithm == .rows
+    algorithm == .rows
       ? window.kernelSize * rowLength(outputWidth: grid.rowsPerBlock)
-      : grid.rowsPerBlock * matrix.rowWordCount
+      : grid.rowsPerBlock * readStride(matrix)
   }
 
   private func grid(_ matrix: PackedMatrix, _ output: FeatureShape, _ threadCount: Int) -> ProductGrid {
@@ -165,13 +162,14 @@ package struct Convolution2D: Sendable {
       : ProductGrid(rowCount: output.pixelCount, matrix: matrix, threadCount: threadCount)
   }
 
-  private func readsInPlace(_ matrix: PackedMatrix) -> Bool {
-    algorithm == .pixels && matrix.type == .float32
+  /// Words that are written for a row of the product; 0 where it is read where it lies.
+  private func readStride(_ matrix: PackedMatrix) -> Int {
+    algorithm == .pixels && matrix.type == .float32 ? 0 : matrix.rowWordCount
   }
 
   /// True if there are so few blocks that all rows are read before the product: the blocks can then be cut by columns.
   private func readsFirst(_ grid: ProductGrid, _ threadCount: Int) -> Bool {
-    threadCount > 1 && grid.blockCount < 2 * threadCount
+    algorithm != .rows && threadCount > 1 && grid.blockCount < 2 * threadCount
   }
 
   /// True if a gate multiplies the matrix and not the input. Scaling the smaller of the two is the same product for less work.
@@ -228,9 +226,9 @@ package struct Convolution2D: Sendable {
     }
     let threadCount = pool.sharerCount
     let grid = grid(matrix, output.shape, threadCount)
-    let isRead = readsInPlace(matrix) && inputGate == nil
-    let readsFirst = !isRead && !readsRows && activated == nil && readsFirst(grid, threadCount)
-    let readStride = readsInPlace(matrix) ? 0 : matrix.rowWordCount
+    let readStride = readStride(matrix)
+    let isRead = readStride == 0 && inputGate == nil
+    let readsFirst = !isRead && activated == nil && readsFirst(grid, threadCount)
     if readsFirst {
       let pieces = ProductGrid(
         rowCount: grid.rowCount, rowsPerBlock: (grid.rowCount + 2 * threadCount - 1) / (2 * threadCount))
@@ -240,7 +238,7 @@ package struct Convolution2D: Sendable {
       }
     }
     matrix.multiply(
-      grid, cutsColumns: (isRead || readsFirst) && activated == nil,
+      grid, cutsColumns: readsFirst || isRead && activated == nil,
       segmentCount: readsRows ? window.kernelSize : 1, segmentStride: rowLength, activation: activation,
       residual: residual, scaledPanels: scalesMatrix ? UnsafePointer(scratch) : nil, into: output,
       scratch: scratch, scratchCount: readsFirst ? 0 : taskScratchCount(matrix, grid), pool: pool
@@ -268,9 +266,7 @@ package struct Convolution2D: Sendable {
     requireShapes(input.shape, output.shape)
     matrix.multiply(
       grid(matrix, output.shape, pool.sharerCount), cutsColumns: true, activation: activation,
-      residual: residual,
-      into: output,
-      scratch: scratch, scratchCount: 0, pool: pool
+      residual: residual, into: output, scratch: scratch, scratchCount: 0, pool: pool
     ) { pixels, _ in
       (UnsafeRawPointer(input.words + pixels.lowerBound * input.pixelStride), input.pixelStride)
     }

@@ -32,9 +32,13 @@ package struct DepthwisePlan: Sendable, Equatable {
   /// Cuts the work on an input of the given shape.
   ///
   /// - Parameters:
-  ///   - depth: Channels that the rows are expanded from; 0 if they are the input's own.
+  ///   - expansion: The 1x1 convolution that makes the rows, or nil if they are the input's own.
   ///   - threadCount: Threads that share the tasks.
-  package init(_ depthwise: DepthwiseConvolution2D, input: FeatureShape, depth: Int, threadCount: Int) {
+  init(
+    _ depthwise: DepthwiseConvolution2D, expansion: Convolution2D?, input: FeatureShape, threadCount: Int
+  ) {
+    // A comparison with nil does not do: in the embedded form of this module, Swift 6.3.1 finds every expansion equal to nil.
+    let depth = expansion?.matrix.depth ?? 0
     let window = depthwise.window
     let output = window.outputShape(input, channels: depthwise.channels)
     let sides =
@@ -45,12 +49,13 @@ package struct DepthwisePlan: Sendable, Equatable {
     sumCount = (output.height + rowsPerSum - 1) / rowsPerSum
     self.rowsPerSum = rowsPerSum
     ringSides = sides
-    let cuts = [1, threadCount].map { threadCount in
+    func cut(_ threadCount: Int) -> Cut {
       Cut(
         depthwise, input: input, output: output, depth: depth, sides: sides, rowsPerSum: rowsPerSum,
         threadCount: threadCount)
     }
-    (alone, shared) = (cuts[0], cuts[1])
+    alone = cut(1)
+    shared = threadCount == 1 ? alone : cut(threadCount)
     widestRowCount = output.width * max(alone.widestBlock, shared.widestBlock)
     let ringWidth = sides.before + input.width + sides.after
     scratchCount = depth > 0 ? ringWidth * max(alone.ringCount, shared.ringCount) : 0
@@ -126,6 +131,8 @@ extension DepthwisePlan {
   struct Cut: Sendable, Equatable {
     /// Whole panels of the expansion.
     let channelBlocks: [Range<Int>]
+    /// Channels of the widest of them.
+    let widestBlock: Int
     let rowsPerBand: Int
     /// The next band expands the rows at the seam again.
     let bandCount: Int
@@ -135,7 +142,6 @@ extension DepthwisePlan {
     var taskCount: Int { channelBlocks.count * bandCount }
     /// Floats of a ring that is one pixel wide.
     var ringCount: Int { ringRowCount * widestBlock }
-    var widestBlock: Int { channelBlocks.map { $0.count }.max() ?? 0 }
 
     /// The most that a ring takes, in floats: 256 KiB, half of the second-level cache of the CPUs that it was tuned on.
     private static let cachedFloats = 65_536
@@ -175,9 +181,9 @@ extension DepthwisePlan {
         let end = isLast ? layout.vectorCount : layout.panelCount * (block + 1) / blockCount * 2
         return start * width..<end * width
       }
-      let widest = channelBlocks.map { $0.count }.max() ?? 0
+      widestBlock = channelBlocks.map { $0.count }.max() ?? 0
       ringRowCount = min(
-        max(Self.cachedFloats / (widest * ringWidth), window.kernelSize + window.stride), input.height)
+        max(Self.cachedFloats / (widestBlock * ringWidth), window.kernelSize + window.stride), input.height)
       rowsPerBand = rows
       bandCount = (output.height + rows - 1) / rows
     }
@@ -218,9 +224,9 @@ extension DepthwisePlan {
     ///   - all: The cost of all tasks.
     ///   - largest: The cost of the largest.
     func time(taskCount: Int, threadCount: Int, all: Int, largest: Int) -> Int {
+      if threadCount == 1 { return all + taskCount * Self.task }
       let mean = all / taskCount
       let rounds = (taskCount + threadCount - 1) / threadCount
-      if threadCount == 1 { return all + taskCount * Self.task }
       return rounds * (mean + Self.task) + (largest - mean) + largest / 16
     }
   }

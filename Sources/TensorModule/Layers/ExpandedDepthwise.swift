@@ -24,7 +24,7 @@ package struct ExpandedDepthwise: Sendable {
 
   /// Cuts the work on an input of the given shape.
   package func plan(_ input: FeatureShape, threadCount: Int) -> DepthwisePlan {
-    DepthwisePlan(depthwise, input: input, depth: expansion?.matrix.depth ?? 0, threadCount: threadCount)
+    DepthwisePlan(depthwise, expansion: expansion, input: input, threadCount: threadCount)
   }
 
   /// The shape of what the depthwise convolution filters.

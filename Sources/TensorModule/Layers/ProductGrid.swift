@@ -17,7 +17,7 @@ package struct ProductGrid {
   }
 
   /// The rows of a block stay in the second-level cache while the panels of the matrix pass over them, and there are enough
-  /// blocks to share out.
+  /// blocks to share out: eight, or four for each thread.
   ///
   /// - Parameters:
   ///   - depth: Floats of a row.

@@ -70,7 +70,7 @@ package struct QuantizedDepthwise: Sendable {
 
   /// Cuts the work on an input of the given shape.
   package func plan(_ input: FeatureShape, threadCount: Int) -> DepthwisePlan {
-    DepthwisePlan(depthwise, input: input, depth: expansion?.matrix.depth ?? 0, threadCount: threadCount)
+    DepthwisePlan(depthwise, expansion: expansion, input: input, threadCount: threadCount)
   }
 
   /// Rows of the depthwise convolution's input.
