@@ -56,6 +56,71 @@ import Testing
         == "the DICOM is truncated: frame 2 of 2 is missing")
   }
 
+  /// The number of frames is missing, malformed or too low.
+  @Test(arguments: ["", "3.0", "0", "1", "99999999999"])
+  func framesThatTheFileDoesNotStateAreAnError(stated: String) {
+    let tests = DICOMDecoderTests()
+    let count = stated.isEmpty ? [] : DICOMDecoderTests.element(0x0028_0008, "IS", Array(stated.utf8))
+    let words =
+      "the DICOM is corrupt: it has the pixels of 3 frames, and "
+      + (stated.isEmpty ? "no NumberOfFrames" : "NumberOfFrames is \(stated)")
+    #expect(message(tests.file(more: count, pixels: [UInt8](0..<36)), frame: nil) == words)
+    let runs = [3, 64].flatMap { DICOMDecoderTests.bytes($0, 4) } + [UInt8](repeating: 0, count: 56)
+    for (syntax, frame) in [
+      ("1.2.840.10008.1.2.4.50", [0xFF, 0xD8, 0xFF, 0xD9] as [UInt8]), ("1.2.840.10008.1.2.5", runs),
+    ] {
+      let pixels = DICOMDecoderTests.encapsulated([frame, frame, frame])
+      #expect(message(tests.file(syntax: syntax, more: count, encapsulated: pixels), frame: nil) == words)
+    }
+  }
+
+  /// A frame behind those that are stated is missed by whoever names each of them.
+  @Test func aFrameBehindTheStatedOnesIsAnError() {
+    let tests = DICOMDecoderTests()
+    let count = DICOMDecoderTests.element(0x0028_0008, "IS", Array("2".utf8))
+    let words = "the DICOM is corrupt: it has the pixels of 3 frames, and NumberOfFrames is 2"
+    #expect(message(tests.file(more: count, pixels: [UInt8](0..<36)), frame: 1) == words)
+    let jpegs = DICOMDecoderTests.encapsulated([TinyJPEG.gray, TinyJPEG.gray, TinyJPEG.gray])
+    #expect(
+      message(tests.file(syntax: "1.2.840.10008.1.2.4.50", more: count, encapsulated: jpegs), frame: 2)
+        == words)
+  }
+
+  /// The standard adds one byte to an odd number; older writers add more (part 5, 8.1.1).
+  @Test func bytesThatFillTheLastFrameUpAreNoFrame() throws {
+    let tests = DICOMDecoderTests()
+    func pixels(_ bytes: [UInt8]) throws -> [UInt8] {
+      try ImageDecoder.decode(tests.file(interpretation: "RGB", rows: 1, pixels: bytes)).pixels
+    }
+    let frame = [UInt8](1...6)
+    let zeros = [1, 6, 600].map { [UInt8](repeating: 0, count: $0) }
+    for filling in zeros + [[9, 9, 9, 9]] {
+      #expect(try pixels(frame + filling) == frame, "\(filling.count) bytes")
+    }
+    #expect(
+      message(tests.file(rows: 1, pixels: frame + [0, 0, 0, 0, 0, 1, 0]), frame: nil)
+        == "the DICOM is corrupt: it has the pixels of 2 frames, and no NumberOfFrames")
+  }
+
+  /// Two frames of 4:2:2 are longer than one whose every pixel has a colour.
+  @Test func framesOfSharedColoursAreCounted() throws {
+    let tests = DICOMDecoderTests()
+    func file(_ count: Int) -> [UInt8] {
+      tests.file(interpretation: "YBR_FULL_422", pixels: [UInt8](repeating: 128, count: count))
+    }
+    for count in [8, 12, 13] { #expect(message(file(count), frame: nil) == "", "\(count)") }
+    #expect(
+      message(file(16), frame: nil)
+        == "the DICOM is corrupt: it has the pixels of 2 frames, and no NumberOfFrames")
+  }
+
+  @Test func theNumberOfFramesIsTheFilesOwn() {
+    let count = DICOMDecoderTests.element(0x0028_0008, "IS", Array("999999999".utf8))
+    #expect(
+      message(DICOMDecoderTests().file(more: count), frame: nil).hasPrefix("the DICOM holds 999999999 frames")
+    )
+  }
+
   @Test func framesAreCountedWithoutTheirPixels() throws {
     let folder = TemporaryFolder()
     func count(_ bytes: [UInt8], as name: String) -> Int {

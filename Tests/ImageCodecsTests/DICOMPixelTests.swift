@@ -131,7 +131,8 @@ import Testing
 
   @Test func brokenPalettesAreNamed() {
     func refused(_ more: [UInt8], _ error: DermaFusionError) {
-      expectRefusal(of: files.file(interpretation: "PALETTE COLOR", samples: 1, more: more), error)
+      expectRefusal(
+        of: files.file(interpretation: "PALETTE COLOR", samples: 1, more: more, pixels: [0, 1, 2, 3]), error)
     }
     let channels = [[UInt8]](repeating: [1, 2, 3], count: 3)
     refused([], .corrupt(.dicom, reason: "the palette is missing"))

@@ -16,6 +16,7 @@ struct DICOMFile {
   private(set) var rows = 0
   private(set) var samples = 1
   private(set) var frames = 1
+  private var statedFrames = ""
   private(set) var photometricInterpretation = ""
   private(set) var isPlanar = false
   private(set) var bitsAllocated = 0
@@ -104,7 +105,9 @@ struct DICOMFile {
     case 0x0028_0002: samples = number(element)
     case 0x0028_0004: photometricInterpretation = text(element)
     case 0x0028_0006: isPlanar = number(element) == 1
-    case 0x0028_0008: frames = Self.frameCount(text(element))
+    case 0x0028_0008:
+      statedFrames = text(element)
+      frames = Self.frameCount(statedFrames)
     case 0x0028_0010: rows = number(element)
     case 0x0028_0011: columns = number(element)
     case 0x0028_0034: pixelAspect = numbers(element)
@@ -149,7 +152,16 @@ struct DICOMFile {
     }
   }
 
-  static func frameCount(_ text: String) -> Int { max(1, min(Int(text) ?? 1, 1 << 24)) }
+  /// One without a number in the range of DICOM's integers (part 5, 6.2): many files of one frame have none, or 0.
+  static func frameCount(_ text: String) -> Int { max(1, Int32(text).map { Int($0) } ?? 1) }
+
+  /// Refuses a file that states fewer frames than it has: the others would be left out in silence.
+  func requireStated(_ count: Int) throws(DermaFusionError) {
+    guard count <= frames else {
+      let stated = statedFrames.isEmpty ? "no NumberOfFrames" : "NumberOfFrames is \(statedFrames)"
+      throw .corrupt(.dicom, reason: "it has the pixels of \(count) frames, and \(stated)")
+    }
+  }
 
   private func text(_ element: DICOMElement) -> String { element.text(in: bytes) }
 

@@ -15,6 +15,7 @@ enum DICOMFragments {
     guard let table = items.first, !all.isEmpty else {
       throw .truncated(.dicom, reason: "the encapsulated pixels are empty")
     }
+    try file.requireStated(frameCount(all.map { file.bytes[$0] }, of: file))
     let fragments =
       file.frames == 1 ? Array(all) : try self.fragments(index, of: file, Array(all), table: table)
     guard let first = fragments.first else {
@@ -29,6 +30,19 @@ enum DICOMFragments {
     return try joined.withUnsafeBufferPointer { (bytes) throws(DermaFusionError) in
       try body(UnsafeRawBufferPointer(bytes))
     }
+  }
+
+  /// The number of fragments that begin a frame: like the first, with a JPEG's markers, a JPEG 2000's, or a header of runs, which
+  /// no other fragment of a frame begins with.
+  private static func frameCount(_ all: [Slice<UnsafeRawBufferPointer>], of file: DICOMFile) -> Int {
+    let size =
+      switch file.syntax {
+      case .jpeg: 3
+      case .jpeg2000: 4
+      case .runLength, .native: 8
+      }
+    guard let start = all.first?.prefix(size), start.count == size else { return 1 }
+    return all.count { $0.prefix(size).elementsEqual(start) }
   }
 
   /// - Parameter all: of all frames.

@@ -20,8 +20,10 @@ struct DICOMPixels {
 
   /// A frame, counted from 0.
   func image(_ index: Int) throws(DermaFusionError) -> PixelImage {
-    // Some files say 4:2:2 and store every pixel's colour.
-    let isSubsampled = file.photometricInterpretation == "YBR_FULL_422" && bytes.count < count * 3 * frames
+    // Some files say 4:2:2 and store every pixel's colour. Twice the bytes that 4:2:2 takes are twice the frames.
+    let isSubsampled =
+      file.photometricInterpretation == "YBR_FULL_422"
+      && !(count * 3 * frames..<count * 4 * frames).contains(bytes.count)
     if isSubsampled, file.columns % 2 != 0 {
       throw .unsupportedVariant(.dicom, reason: "YBR_FULL_422 with an odd number of columns")
     }
@@ -30,6 +32,11 @@ struct DICOMPixels {
     guard bytes.count / byteCount > index else {
       throw .truncated(
         .dicom, reason: "\(bytes.count) bytes of pixels where \((index + 1) * byteCount) are needed")
+    }
+    // Some writers fill the last frame up, not only to an even number of bytes.
+    let surplus = bytes.dropFirst(frames * byteCount)
+    if surplus.count >= byteCount, surplus.contains(where: { $0 != 0 }) {
+      try file.requireStated(bytes.count / byteCount)
     }
     var frame = self
     frame.bytes = UnsafeRawBufferPointer(rebasing: bytes[index * byteCount..<(index + 1) * byteCount])
