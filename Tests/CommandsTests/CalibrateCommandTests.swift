@@ -159,6 +159,11 @@ import Testing
       ), "\(one)")
     let some = refusal((0..<76).map { "M\($0),L\($0),\(ids[$0 % 7]),P\($0 % 19)" })
     #expect(some.contains("its 76 lesions are of 19 patients, which is too few"), "\(some)")
+    let joined = refusal((0..<140).map { "M\($0),L\($0 / 2),\(ids[$0 % 7]),P\(($0 + 1) / 2)" })
+    #expect(
+      joined.contains(
+        "70 lesions are of 1 patient (patients that share a lesion count as one), which is too few"),
+      "\(joined)")
     let many = refusal((0..<80).map { "M\($0),L\($0),\(ids[$0 % 7]),P\($0 % 20)" })
     #expect(!many.contains("too few to fit a model to; at least 20") && many.contains("M0"), "\(many)")
   }

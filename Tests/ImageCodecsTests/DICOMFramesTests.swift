@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// A frame behind those that are stated is missed by whoever names each of them.
+  /// A caller that asks for each of the stated frames would miss it.
   @Test func aFrameBehindTheStatedOnesIsAnError() {
     let tests = DICOMDecoderTests()
     let count = DICOMDecoderTests.element(0x0028_0008, "IS", Array("2".utf8))

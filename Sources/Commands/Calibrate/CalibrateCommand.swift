@@ -93,7 +93,7 @@ enum CalibrateCommand: Command {
     let minimum = arguments[lastLayer] ? minimumLesionsOfLastLayer : minimumLesions
     try require(
       minimum, lesions: list.entries.map(\.lesion), units: list.entries.map(\.unit),
-      labels: list.entries.map(\.label), labelsPath)
+      labels: list.entries.map(\.label), list)
     var overlap = try TrainingOverlap(list, model: folder, members: [])
     if overlap.trainedFolder != nil {
       throw refusal(
@@ -116,7 +116,7 @@ enum CalibrateCommand: Command {
     run.leaveOutTrained(&overlap, table: labelsPath)
     try require(
       minimum, lesions: run.outputs.map(\.lesion), units: run.outputs.map(\.unit),
-      labels: run.outputs.map(\.label), labelsPath)
+      labels: run.outputs.map(\.label), list)
 
     let present = ModelCalibration(model.configuration)
     let method = CalibrationMethod(
@@ -174,8 +174,9 @@ enum CalibrateCommand: Command {
   }
 
   private static func require(
-    _ minimum: Int, lesions: [String], units: [ChanceUnit], labels: [LesionLabel], _ path: String
+    _ minimum: Int, lesions: [String], units: [ChanceUnit], labels: [LesionLabel], _ list: TestList
   ) throws(DermaFusionError) {
+    let path = list.path
     let count = NameGroups(lesions).count
     guard count >= minimum else {
       throw refusal("\(path): \(count) lesions are too few to fit a model to; at least \(minimum) are needed")
@@ -183,8 +184,9 @@ enum CalibrateCommand: Command {
     let unitCount = NameGroups(units).count
     guard unitCount >= minimumUnits else {
       let kind = ChanceUnit.drawn(units)
+      let joined = list.hasSharedLesions ? " (patients that share a lesion count as one)" : ""
       throw refusal(
-        "\(path): its \(count) lesions are of \(unitCount) \(unitCount == 1 ? kind.singular : kind.rawValue), which is too few to fit a model to; at least \(minimumUnits) \(kind.rawValue) are needed"
+        "\(path): its \(count) lesions are of \(unitCount) \(unitCount == 1 ? kind.singular : kind.rawValue)\(joined), which is too few to fit a model to; at least \(minimumUnits) \(kind.rawValue) are needed"
       )
     }
     guard labels.contains(where: { $0 != labels[0] }) else {

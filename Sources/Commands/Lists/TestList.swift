@@ -46,6 +46,8 @@ struct TestList: Sendable {
   private(set) var failedRows: [(row: Int, error: DermaFusionError)] = []
   private(set) var failureCount = 0
   private let mixedLesions: MixedLesions
+  /// True if a lesion belongs to several patients, who are then one unit.
+  let hasSharedLesions: Bool
   /// Notes on the table's text.
   let textNotes: [Sentence]
   /// ``textNotes``, the columns that are missing, and the words for sites that are not known. A challenge's ground truth
@@ -120,7 +122,7 @@ struct TestList: Sendable {
     let units = ChanceUnits(rows)
     for (place, unit) in units.ofEach.enumerated() { entries[place].unit = unit }
     mixedLesions = MixedLesions(zip(rows, entries).map { ($0, $1.metadata.sex) }, of: table)
-    self.path = path
+    (self.path, hasSharedLesions) = (path, !units.sharedLesions.isEmpty)
     textNotes =
       table.notes
       + [
