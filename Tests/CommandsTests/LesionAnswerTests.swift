@@ -175,4 +175,19 @@ import Testing
     #expect(byImage["n"] == .integer(5) && byImage["by"] == nil)
     #expect(byLesion["n"] == .integer(3) && byLesion["by"] == .string("lesion"))
   }
+
+  /// An answer cannot weigh as its first image where another has another weight.
+  @Test(arguments: ["score_weight", "validation_weight"]) func aLesionHasOneWeight(_ column: String) throws {
+    _ = writeImages()
+    let table = folder.write(
+      "image_id,lesion_id,dx,\(column)\na,1,nv,1\nb,1,nv,0.25\nc,2,mel,2\nd,2,nv,3\ne,2,mel,2\n", to: "w.csv")
+    let words = ["evaluate", "--labels", table, "--images", folder.path, "--format", "json"]
+    let result = runTool(words: words + ["--by", "lesion"])
+    #expect(result.status == .failure)
+    // Rows of another label have an answer of their own.
+    #expect(try objects(result).first?["n"] == .integer(2))
+    let line = "\(table): the rows of the lesion '1' differ in the \(column): 1.0 for 'a', 0.25 for 'b'."
+    #expect(result.errors.contains(line), "\(result.errors)")
+    #expect(runTool(words: words).status == .success)
+  }
 }

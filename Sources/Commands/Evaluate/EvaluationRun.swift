@@ -173,7 +173,7 @@ extension EvaluationRun {
     var order: [[UInt8]] = []
     var members: [[UInt8]: [Int]] = [:]
     for (place, image) in images.enumerated() {
-      let key = image.lesion.imageKey + [0] + image.label.id.imageKey
+      let key = TestList.answerKey(image.lesion, image.label)
       if members[key] == nil { order.append(key) }
       members[key, default: []].append(place)
     }

@@ -22,6 +22,8 @@ struct TestList: Sendable {
     /// here.
     let cells: [String: String]
     let metadata: MetadataTable.Entry
+
+    var answerKey: [UInt8] { TestList.answerKey(lesion, label) }
   }
 
   /// A column that it may have: how the label was confirmed, in HAM10000 `histo`, `follow_up`, `consensus` or `confocal`.
@@ -146,17 +148,44 @@ extension TestList {
     if missing.count <= namedCount { missing.first.append((image, line)) }
   }
 
-  /// Makes a failure of each lesion whose rows cannot be of one person, for a command that answers by lesion.
+  /// Makes a failure of each lesion whose rows cannot be of one person or have several weights, for a command that answers by lesion.
   mutating func refuseMixedLesions() {
-    var seen: Set<[UInt8]> = []
-    let refused = entries.compactMap { entry in
-      mixedLesions.error(of: entry.lesion).flatMap { error in
-        seen.insert(entry.lesion.imageKey).inserted ? (row: entry.row, error: error) : nil
+    var refused: [[UInt8]: (row: Int, error: DermaFusionError)] = [:]
+    var first: [[UInt8]: Entry] = [:]
+    for entry in entries where refused[entry.lesion.imageKey] == nil {
+      let other = first[entry.answerKey]
+      first[entry.answerKey] = other ?? entry
+      if let error = mixedLesions.error(of: entry.lesion)
+        ?? other.flatMap({ Self.error(onWeightsOf: $0, entry, path: path) })
+      {
+        refused[entry.lesion.imageKey] = (entry.row, error)
       }
     }
-    entries.removeAll { seen.contains($0.lesion.imageKey) }
+    entries.removeAll { refused[$0.lesion.imageKey] != nil }
     failureCount += refused.count
-    failedRows = (failedRows + refused).sorted { $0.row < $1.row }
+    failedRows = (failedRows + refused.values).sorted { $0.row < $1.row }
+  }
+
+  /// The same for images of a lesion that have one answer.
+  static func answerKey(_ lesion: String, _ label: LesionLabel) -> [UInt8] {
+    lesion.imageKey + [0] + label.id.imageKey
+  }
+
+  /// - Parameters: rows of one answer.
+  /// - Returns: nil if their weights are the same.
+  private static func error(onWeightsOf one: Entry, _ other: Entry, path: String) -> DermaFusionError? {
+    if one.weights == other.weights { return nil }
+    let differsInScore = one.weights.score != other.weights.score
+    let column = differsInScore ? weightColumn : validationColumn
+    let words = [one, other].map { entry in
+      let weight = differsInScore ? entry.weights.score : entry.weights.validation
+      return "\(weight?.description ?? "none") for '\(entry.image)'"
+    }
+    return DermaFusionError(
+      .invalidTable,
+      message:
+        "\(path): the rows of the lesion '\(one.lesion)' differ in the \(column): \(words.joined(separator: ", ")). One answer has one weight.",
+      remedy: "Please correct the table.")
   }
 
   /// The places of the frames of each row that is the row of a file of several.
