@@ -114,6 +114,21 @@ import Testing
     let missing = runTool("duplicates", path("b"), "--against", path("none"))
     #expect(
       missing.status == .failure && missing.errors == "Error: \(path("none")): no such file or folder\n")
+    #expect(missing.output == "")
+  }
+
+  /// It is no image, so it is not counted, and nothing is compared with it.
+  @Test func aFolderWithoutImagesIsAnError() {
+    writeFolders()
+    folder.write("a note", to: "empty/note.txt")
+    let against = runTool("duplicates", path("b"), "--against", path("empty"))
+    #expect(against.status == .failure && against.output == "", "\(against.output)")
+    #expect(
+      against.errors.hasPrefix("Error: \(path("empty")): the folder holds no image"), "\(against.errors)")
+    let among = runTool("duplicates", path("a"), path("empty"), path("b"))
+    #expect(among.status == .failure)
+    #expect(among.output.hasPrefix("5 of 5 images compared: 2 groups"), "\(among.output)")
+    #expect(among.errors == against.errors)
   }
 
   // MARK: - Models

@@ -84,6 +84,8 @@ struct ImageList: Sendable {
   /// Each image, or why there is none in its place.
   private(set) var items: [Result<ImageSource, DermaFusionError>] = []
   private(set) var leftOut = LeftOutFiles()
+  /// The ``items`` that are no images: folders without any, or that cannot be read.
+  private(set) var failedFolderCount = 0
   /// True if one image was named, and no folder.
   let isSingleImage: Bool
 
@@ -106,10 +108,13 @@ struct ImageList: Sendable {
         items += images.paths.flatMap { ImageSource.all($0, in: argument) }
       } catch {
         items.append(.failure(error))
+        failedFolderCount += 1
       }
     }
     isSingleImage = arguments.count == 1 && !hasFolder && items.count == 1
   }
+
+  var count: Int { items.count - failedFolderCount }
 
   var sources: [ImageSource] { items.compactMap { try? $0.get() } }
 }

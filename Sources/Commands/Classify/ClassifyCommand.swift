@@ -255,7 +255,7 @@ struct ResultDestination {
       finishing = continued.finish
       interruption = "\(path) keeps the results made so far; the same command continues it."
       if results.count > 0 {
-        let done = "\(items.count - remaining.count) of \(items.count) images have a result in \(path)"
+        let done = "\(items.count - remaining.count) of \(input.images.count) images have a result in \(path)"
         terminal.noteOnScreen(remaining.isEmpty ? "\(done): nothing left to do." : "\(done).")
       }
     } else if let path {

@@ -117,7 +117,7 @@ enum CompareCommand: Command {
     let overlaps = seen?.overlaps
     let output = ComparisonOutput(
       comparison: ModelComparison(images) { lesion in overlaps?.contains { $0.isSeen(lesion) } ?? false },
-      listedCount: items.count, views: views,
+      listedCount: items.count - input.images.failedFolderCount, views: views,
       models: zip(folders, [first, second]).map { (folder: $0, identity: $1.model) }, overlaps: overlaps)
     try terminal.write(output, as: arguments.value(of: OutputFormat.option))
     return runner.status

@@ -59,12 +59,11 @@ enum DuplicatesCommand: Command {
       return try TrainingFingerprints.write(beside: list, arguments, terminal: terminal)
     }
     let seen = try arguments[against].flatMap { try ModelSight(named: $0, terminal: terminal) }
+    let others = seen == nil ? try arguments[against].map(imagesToCompareWith) : nil
     var pictures = PictureList(arguments, terminal: terminal)
-    try pictures.read(arguments.positionals, interruption: "Nothing was written.")
+    try pictures.read(ImageList(arguments.positionals), interruption: "Nothing was written.")
     let givenCount = pictures.pictures.count
-    if let path = arguments[against], seen == nil {
-      try pictures.read([path], interruption: "Nothing was written.")
-    }
+    if let others { try pictures.read(others, interruption: "Nothing was written.") }
     guard givenCount > 0 else { return .failure }
 
     var progress = Progress(
@@ -95,6 +94,16 @@ enum DuplicatesCommand: Command {
       as: arguments.value(of: OutputFormat.rowsOption))
     return pictures.status
   }
+
+  /// - Throws: if there is no image, before others are read: the answer would be that of another question.
+  private static func imagesToCompareWith(_ path: String) throws -> ImageList {
+    let images = try ImageList([path])
+    for item in images.items where images.sources.isEmpty { _ = try item.get() }
+    guard images.sources.contains(where: { $0.name == "-" || FileBytes.isThere($0.path) }) else {
+      throw DermaFusionError.notFound(path)
+    }
+    return images
+  }
 }
 
 /// Images that are decoded to be compared, each file once.
@@ -116,12 +125,11 @@ struct PictureList {
 
   var status: ExitStatus { runner.status }
 
-  /// Reads files and folders. What cannot be read is reported.
-  mutating func read(_ words: [String], interruption: String) throws {
-    let images = try ImageList(words)
+  /// Reads images. What cannot be read is reported.
+  mutating func read(_ images: ImageList, interruption: String) throws {
     images.leftOut.note(on: runner.terminal)
     let items = images.items.once(&seen)
-    listedCount += items.count
+    listedCount += items.count - images.failedFolderCount
     let (limits, terminal) = (limits, runner.terminal)
     try runner.run(items, sideBySideOn: nil, workerCount: threadCount, interruption: interruption) { item in
       let source = try item.get()

@@ -71,7 +71,7 @@ struct TrainingFingerprints {
       ofImages: FileBytes.read(path: list, limit: MetadataTable.byteLimit), path: list)
     let column = try table.column("image_id")
     var pictures = PictureList(arguments, terminal: terminal)
-    try pictures.read(arguments.positionals, interruption: "\(fileName) was not written.")
+    try pictures.read(ImageList(arguments.positionals), interruption: "\(fileName) was not written.")
     guard pictures.status == .success else { return pictures.status }
     let folder = try table.column(among: ["folder"])
     let places = Dictionary(grouping: pictures.names.indices) {

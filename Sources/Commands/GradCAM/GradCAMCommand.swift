@@ -85,7 +85,7 @@ enum GradCAMCommand: Command {
       let done = items.count - remaining.count
       if done > 0 {
         let end = remaining.isEmpty ? ": nothing left to do." : "."
-        terminal.noteOnScreen("\(done) of \(items.count) images have a picture\(end)")
+        terminal.noteOnScreen("\(done) of \(input.images.count) images have a picture\(end)")
       }
     }
     var runner = BatchRunner(terminal: terminal)
