@@ -50,8 +50,16 @@ package struct MatrixProduct {
   package var cStride: Int
   /// Rows of `A` and `C` to compute, in each run of them.
   package var rowCount: Int
-  /// Runs of rows. In `A` they follow each other.
+  /// Runs of rows.
   package var runCount = 1
+  /// Words from one run to the next in `A`.
+  package var runAStride = 0
+  /// Rows of `B` from one run to the next; 0 if all have the same.
+  package var runDepth = 0
+  /// Rows of the packed matrix, of which `B` may be some.
+  package var matrixDepth: Int
+  /// The first row of `B` in the packed matrix.
+  package var firstRow = 0
   /// Floats from one run to the next in `C` and the residual, which may have something else in between.
   package var runStride = 0
   /// Pieces that each row of `A` lies in, one after another in the sums.
@@ -59,6 +67,9 @@ package struct MatrixProduct {
   package var segmentDepth: Int
   /// Words from one piece of a row to the next. Pieces of different rows may overlap.
   package var segmentStride = 0
+  /// True if the columns are those of two groups, three vectors of floats in one panel. The second half of them is multiplied by
+  /// values that lie half as many words further in a row as there are columns.
+  package var isPair = false
   /// The panels to compute: columns `2 * vectorWidth * panelRange.lowerBound ...` of `C`.
   package var panelRange: Range<Int>
   package var layout: PanelLayout
@@ -104,6 +115,7 @@ package struct MatrixProduct {
     self.cStride = cStride
     self.rowCount = rowCount
     segmentDepth = depth
+    matrixDepth = depth
     panelRange = 0..<layout.panelCount
     self.layout = layout
   }

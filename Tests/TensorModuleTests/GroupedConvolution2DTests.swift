@@ -38,6 +38,10 @@ import Testing
     Case(9, 8, 32, to: 32, groups: 8, Window(kernelSize: 3, padding: .symmetric(1))),
     Case(10, 9, 24, to: 24, groups: 3, Window(kernelSize: 3, stride: 2, padding: .symmetric(1))),
     Case(7, 7, 72, to: 72, groups: 3, Window(kernelSize: 3, padding: .symmetric(1))),
+    // Pairs of groups, with vectors of 16, of 8 and of 4.
+    Case(9, 8, 120, to: 120, groups: 5, Window(kernelSize: 3, stride: 2, padding: .symmetric(1))),
+    Case(6, 7, 36, to: 36, groups: 3, Window(kernelSize: 3, padding: .symmetric(1))),
+    Case(7, 6, 24, to: 24, groups: 4, Window(kernelSize: 3, padding: .symmetric(1))),
     Case(13, 6, 48, to: 48, groups: 1, Window(kernelSize: 3, stride: 2, padding: .same)),
     Case(5, 4, 6, to: 15, groups: 3, Window(kernelSize: 5, padding: .same)),
     Case(1, 1, 8, to: 4, groups: 4, Window(kernelSize: 3, padding: .symmetric(1))),

@@ -101,6 +101,7 @@ import Testing
       }
       sample.multiply(rowCount: rowsInRun, into: runs.map.pointer, cStride: stride) {
         $0.runCount = runCount
+        $0.runAStride = rowsInRun * $0.aStride
         $0.runStride = (rowsInRun + gap) * stride
         $0.activation = .silu
         $0.residual = UnsafePointer(addedRuns.map.pointer)

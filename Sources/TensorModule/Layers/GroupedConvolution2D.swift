@@ -164,6 +164,8 @@ struct GroupCut: Sendable {
   /// The inputs of a block.
   let inputs: Int
   let outputs: Int
+  /// True if two blocks fill three vectors, of which each alone takes two: one product then multiplies both.
+  let makesPairs: Bool
 
   /// - Parameter inputs: Those of all groups, as are the outputs.
   init(groups: Int, inputs: Int, outputs: Int, kernels: KernelSet) {
@@ -175,7 +177,11 @@ struct GroupCut: Sendable {
     let merged = (1...most).last { groups.isMultiple(of: $0) } ?? 1
     blockCount = groups / merged
     (self.inputs, self.outputs) = (merged * groupInputs, merged * groupOutputs)
+    makesPairs = self.inputs == self.outputs && 2 * self.outputs == 3 * kernels.vectorWidth
   }
+
+  /// The blocks of the product that begins with a block.
+  func side(_ block: Int) -> Int { makesPairs && block + 2 <= blockCount ? 2 : 1 }
 
   /// The inputs of a block that one of its outputs has weights for: its group's.
   func inputs(ofColumn column: Int) -> Range<Int> {
@@ -184,12 +190,13 @@ struct GroupCut: Sendable {
   }
 }
 
-/// The windows of groups as products, a matrix for each block.
+/// The windows of groups as products, a matrix for each block or pair of blocks.
 private struct GroupBlocks: Sendable {
   private let cut: GroupCut
+  private let taps: Int
   /// `[kernelSize, kernelSize, inputs] x [outputs]`, packed.
   private let matrices: [PackedMatrix]
-  private let paddedOutputs: Int
+  private let kernels: KernelSet
 
   /// - Parameters:
   ///   - bias: That of all groups.
@@ -199,14 +206,15 @@ private struct GroupBlocks: Sendable {
     value: (_ output: Int, _ input: Int, _ tap: Int) -> Float
   ) {
     self.cut = cut
-    paddedOutputs = kernels.padded(cut.outputs)
-    matrices = (0..<cut.blockCount).map { block in
-      let outputs = block * cut.outputs..<(block + 1) * cut.outputs
+    self.taps = taps
+    self.kernels = kernels
+    matrices = stride(from: 0, to: cut.blockCount, by: cut.side(0)).map { block in
+      let outputs = block * cut.outputs..<(block + cut.side(block)) * cut.outputs
       return PackedMatrix(
-        columnCount: cut.outputs, depth: taps * cut.inputs, bias: bias.map { Array($0[outputs]) },
+        columnCount: outputs.count, depth: taps * cut.inputs, bias: bias.map { Array($0[outputs]) },
         kernels: kernels
       ) { column, start, target in
-        let own = cut.inputs(ofColumn: column)
+        let own = cut.inputs(ofColumn: column % cut.outputs)
         for i in target.indices {
           let (tap, input) = (start + i).quotientAndRemainder(dividingBy: cut.inputs)
           target[i] =
@@ -216,18 +224,20 @@ private struct GroupBlocks: Sendable {
     }
   }
 
+  /// Floats under the windows of the blocks that a product multiplies, at most.
+  private var windowCount: Int { taps * cut.side(0) * cut.inputs }
+
   /// Rows of a map whose pixels and the windows under them stay in the second-level cache.
   private func rowsPerTask(_ output: FeatureShape) -> Int {
-    let cached = ProductGrid.cachedFloats / (output.width * matrices[0].depth)
-    return min(max(cached, 1), output.height)
+    min(max(ProductGrid.cachedFloats / (output.width * windowCount), 1), output.height)
   }
 
   /// Floats for the windows of a task's pixels and their products.
   func scratchCount(_ output: FeatureShape) -> Int {
-    rowsPerTask(output) * output.width * (matrices[0].depth + paddedOutputs)
+    rowsPerTask(output) * output.width * (windowCount + kernels.padded(cut.outputs))
   }
 
-  /// Multiplies the windows of all pixels, a block and some rows in each task.
+  /// Multiplies the windows of all pixels, a block or a pair and some rows in each task.
   ///
   /// - Parameters:
   ///   - scratch: ``scratchCount(_:)`` floats for each task.
@@ -241,23 +251,30 @@ private struct GroupBlocks: Sendable {
     pool.run(
       taskCount: matrices.count * bandCount, scratch: scratch, scratchCount: scratchCount(output.shape)
     ) { task, scratch in
-      let (block, band) = task.quotientAndRemainder(dividingBy: bandCount)
-      let matrix = matrices[block]
+      let (index, band) = task.quotientAndRemainder(dividingBy: bandCount)
+      let block = index * cut.side(0)
+      let side = cut.side(block)
+      let inputs = block * cut.inputs..<(block + side) * cut.inputs
       let pixels = band * rowCount * width..<min((band + 1) * rowCount, output.shape.height) * width
       for (index, pixel) in pixels.enumerated() {
-        read(
-          pixel / width, pixel % width, block * cut.inputs..<(block + 1) * cut.inputs,
-          scratch + index * matrix.depth)
+        read(pixel / width, pixel % width, inputs, scratch + index * taps * inputs.count)
       }
-      let products = scratch + pixels.count * matrix.depth
-      matrix.multiply(
-        a: scratch, aStride: matrix.depth, rowCount: pixels.count, into: products, cStride: paddedOutputs,
-        activation: activation)
-      let padding = block == matrices.count - 1 ? output.pixelStride - output.shape.channels : 0
-      for (index, pixel) in pixels.enumerated() {
-        let place = output.pointer + pixel * output.pixelStride
-        (place + block * cut.outputs).update(from: products + index * paddedOutputs, count: cut.outputs)
-        (place + output.shape.channels).update(repeating: 0, count: padding)
+      let first = output.pointer + (pixels.lowerBound * output.pixelStride + block * cut.outputs)
+      // The outputs of a pair are whole vectors, those of a block may not be.
+      let products = scratch + pixels.count * taps * inputs.count
+      var product = matrices[index].product(
+        a: scratch, aStride: taps * inputs.count, rowCount: pixels.count, into: side == 2 ? first : products,
+        cStride: side == 2 ? output.pixelStride : kernels.padded(cut.outputs))
+      product.isPair = side == 2
+      (product.segmentCount, product.segmentDepth, product.segmentStride) = (taps, cut.inputs, inputs.count)
+      product.activation = activation
+      kernels.products.float32.multiply(product)
+      if side == 2 { return }
+      let padding = block == cut.blockCount - 1 ? output.pixelStride - output.shape.channels : 0
+      for index in 0..<pixels.count {
+        let place = first + index * output.pixelStride
+        place.update(from: products + index * product.cStride, count: cut.outputs)
+        (place + cut.outputs).update(repeating: 0, count: padding)
       }
     }
   }
@@ -280,10 +297,26 @@ extension FeatureMap {
     for i in 0..<count {
       let place = target + i * channels.count
       if (0..<shape.width).contains(first + i) {
-        place.update(from: row + (first + i) * pixelStride, count: channels.count)
+        copy(row + (first + i) * pixelStride, to: place, count: channels.count)
       } else {
         place.update(repeating: 0, count: channels.count)
       }
+    }
+  }
+
+  /// A call of `memmove` would cost as much as some dozen floats do.
+  private func copy(
+    _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    var i = 0
+    while i + 8 <= count {
+      let values = UnsafeRawPointer(source + i).loadUnaligned(as: SIMD8<Float>.self)
+      UnsafeMutableRawPointer(target + i).storeBytes(of: values, as: SIMD8<Float>.self)
+      i += 8
+    }
+    while i < count {
+      target[i] = source[i]
+      i += 1
     }
   }
 }

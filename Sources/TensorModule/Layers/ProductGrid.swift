@@ -31,9 +31,11 @@ package struct ProductGrid {
     self.rowCount = rowCount
     if let threadCount, columnCount > rowCount {
       // Three quarters for the rows, the rest for panels.
-      let cached = cacheSize / 16 * 3 / depth / tile * tile
-      let shared = ((rowCount + threadCount - 1) / threadCount).roundedUp(toMultipleOf: tile)
-      rowsPerBlock = max(min(cached, shared), tile * 2)
+      let cached = max(cacheSize / 16 * 3 / depth, 1)
+      let blockCount = ((rowCount + cached - 1) / cached).roundedUp(toMultipleOf: threadCount)
+      // Tiles of four rows take what is left of a block.
+      let shared = ((rowCount + blockCount - 1) / blockCount).roundedUp(toMultipleOf: 4)
+      rowsPerBlock = max(shared, tile * 2)
       return
     }
     let cached = max(Self.cachedFloats / depth, tile)

@@ -10,9 +10,9 @@ import SystemModule
 struct WinogradProduct: Sendable {
   /// Channels that are transformed together: those of some blocks of groups; without groups all.
   private struct Part: Sendable {
-    /// For each value of a tile and, within it, each block: `[inputs] x [outputs]`, packed.
+    /// For each block, or for two, the matrices of all values of a tile, one upon another: `[16, inputs] x [outputs]`, packed.
     let matrices: [PackedMatrix]
-    var blockCount: Int { matrices.count / 16 }
+    let isPair: Bool
     let firstInput: Int
     let firstOutput: Int
   }
@@ -54,22 +54,22 @@ struct WinogradProduct: Sendable {
     }!
     let perPart = min(wholeVectors, cut.blockCount)
     parts = stride(from: 0, to: cut.blockCount, by: perPart).map { first in
-      let matrices = (0..<16).flatMap { value in
-        (first..<min(first + perPart, cut.blockCount)).map { block in
-          PackedMatrix(columnCount: cut.outputs, depth: cut.inputs, bias: nil, kernels: kernels) {
-            column, start, target in
-            let own = cut.inputs(ofColumn: column)
-            let first = ((block * cut.outputs + column) * 16 + value) * cut.groupInputs - own.lowerBound
-            target.update(repeating: 0)
-            let read = own.clamped(to: start..<start + target.count)
-            values.withUnsafeBufferPointer {
-              (target.baseAddress! + (read.lowerBound - start)).update(
-                from: $0.baseAddress! + (first + read.lowerBound), count: read.count)
-            }
+      let side = perPart == 2 ? cut.side(first) : 1
+      let matrices = stride(from: first, to: min(first + perPart, cut.blockCount), by: side).map { block in
+        PackedMatrix(columnCount: side * cut.outputs, depth: 16 * cut.inputs, bias: nil, kernels: kernels) {
+          column, start, target in
+          let own = cut.inputs(ofColumn: column % cut.outputs)
+          let row = (block * cut.outputs + column) * 16
+          for i in target.indices {
+            let (value, input) = (start + i).quotientAndRemainder(dividingBy: cut.inputs)
+            target[i] =
+              own.contains(input) ? values[(row + value) * cut.groupInputs + input - own.lowerBound] : 0
           }
         }
       }
-      return Part(matrices: matrices, firstInput: first * cut.inputs, firstOutput: first * cut.outputs)
+      return Part(
+        matrices: matrices, isPair: side == 2, firstInput: first * cut.inputs,
+        firstOutput: first * cut.outputs)
     }
     inputStride = kernels.padded(perPart * cut.inputs)
     outputCount = kernels.padded(perPart * cut.outputs)
@@ -111,16 +111,16 @@ struct WinogradProduct: Sendable {
     precondition(cut.blockCount == 1, "the weight of \(cut.blockCount) blocks of groups as one matrix")
     // The product of these rows with G is the unit matrix.
     let inverse: [[(value: Int, sign: Float)]] = [[(0, 1)], [(1, 1), (2, -1)], [(3, 1)]]
-    let values = parts[0].matrices.map { $0.unpacked() }
+    let values = parts[0].matrices[0].unpacked()
+    let count = values.count / 16
     var weight: [Float] = []
     for tap in 0..<9 {
-      var plane = [Float](repeating: 0, count: values[0].count)
+      var plane = [Float](repeating: 0, count: count)
       for row in inverse[tap / 3] {
         for column in inverse[tap % 3] {
           let sign = row.sign * column.sign
-          for (index, value) in values[row.value * Self.side + column.value].enumerated() {
-            plane[index] += sign * value
-          }
+          let first = (row.value * Self.side + column.value) * count
+          for index in 0..<count { plane[index] += sign * values[first + index] }
         }
       }
       weight += plane
@@ -128,7 +128,7 @@ struct WinogradProduct: Sendable {
     return weight
   }
 
-  private var chunkSize: Int { parts.count == 1 ? Self.chunkSize : Self.groupedChunkSize }
+  private var chunkSize: Int { cut.blockCount == 1 ? Self.chunkSize : Self.groupedChunkSize }
 
   /// Tiles that make an output.
   static func tileCount(_ output: FeatureShape) -> Int { (output.width + 1) / 2 * ((output.height + 1) / 2) }
@@ -231,26 +231,26 @@ struct WinogradProduct: Sendable {
       }
     }
     let blocks = (tiles.count + Self.taskSize - 1) / Self.taskSize
-    // Only the panels differ. A call of each matrix, of which groups have hundreds, would count its references up and down.
     let multiply = kernels.products.float32.multiply
-    let all = part.matrices[0].product(
-      a: transformed, aStride: inputStride, rowCount: 0, into: products, cStride: outputStride)
-    part.matrices.withUnsafeBufferPointer { matrices in
-      share(16 * blocks) { tasks in
-        for task in tasks {
-          let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
-          let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
-          let a = transformed + (value * call.inputPlane + rows.lowerBound * inputStride)
-          let c = products + (value * call.outputPlane + rows.lowerBound * outputStride)
-          // In order: a block's vectors may reach over the first products of the next.
-          for index in 0..<part.blockCount {
-            var product = all
-            product.a = UnsafeRawPointer(a + index * cut.inputs)
-            product.panels = matrices[value * part.blockCount + index].firstPanel
-            product.c = c + index * cut.outputs
-            product.rowCount = rows.count
-            multiply(product)
-          }
+    share(16 * blocks) { tasks in
+      // Matrices of groups are so small that a call for each would cost as much as the transforms.
+      let runs = cut.blockCount > 1 && blocks == 1 ? tasks.count : 1
+      for task in stride(from: tasks.lowerBound, to: tasks.upperBound, by: runs) {
+        let (value, block) = task.quotientAndRemainder(dividingBy: blocks)
+        let rows = block * tiles.count / blocks..<(block + 1) * tiles.count / blocks
+        let a = transformed + (value * call.inputPlane + rows.lowerBound * inputStride)
+        let c = products + (value * call.outputPlane + rows.lowerBound * outputStride)
+        // In order: a block's vectors may reach over the first products of the next.
+        for (index, matrix) in part.matrices.enumerated() {
+          var product = matrix.product(
+            a: a + index * cut.inputs, aStride: inputStride, rowCount: rows.count,
+            into: c + index * cut.outputs,
+            cStride: outputStride)
+          product.isPair = part.isPair
+          (product.segmentDepth, product.firstRow) = (cut.inputs, value * cut.inputs)
+          (product.runCount, product.runDepth) = (runs, cut.inputs)
+          (product.runAStride, product.runStride) = (call.inputPlane, call.outputPlane)
+          multiply(product)
         }
       }
     }

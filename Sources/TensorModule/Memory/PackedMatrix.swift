@@ -29,8 +29,6 @@ package struct PackedMatrix: Sendable {
 
   /// Words.
   private let panels: AlignedBuffer
-  /// Read without a copy of the matrix, which would count references up and down.
-  var firstPanel: UnsafeRawPointer { UnsafeRawPointer(panels.pointer) }
   /// Floats, or in 8 bits whole numbers.
   private let bias: AlignedBuffer
   /// The value of a step of each column's sums; only in 8 bits.
@@ -225,6 +223,7 @@ package struct PackedMatrix: Sendable {
     if let scaledPanels { product.panels = UnsafeRawPointer(scaledPanels) }
     product.runCount = runCount
     product.runStride = runStride
+    product.runAStride = rowCount * aStride
     product.segmentCount = segmentCount
     product.segmentDepth = wordCount / segmentCount
     product.segmentStride = segmentStride

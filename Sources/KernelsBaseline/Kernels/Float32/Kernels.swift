@@ -42,7 +42,35 @@ enum Float32Elements: ProductElements {
   static func floats(_ sums: Vector) -> Vector { sums }
 }
 
+/// The same for two groups of columns, see ``KernelInterface/MatrixProduct/isPair``.
+enum Float32Pair: ProductElements {
+  static var areWholeNumbers: Bool { false }
+  static var areStepsUnrolled: Bool { Float32Elements.areStepsUnrolled }
+
+  @inline(__always)
+  static func accumulate(_ sums: inout Vector, _ a: Float, _ b: Vector) {
+    Float32Elements.accumulate(&sums, a, b)
+  }
+
+  @inline(__always)
+  static func floats(_ sums: Vector) -> Vector { sums }
+
+  @inline(__always)
+  static func accumulate<let vectors: Int>(
+    _ sums: inout InlineArray<vectors, Vector>, _ a: UnsafePointer<Float>, _ b: InlineArray<vectors, Vector>
+  ) {
+    let (first, second) = (Vector(repeating: a[0]), Vector(repeating: a[3 * Vector.scalarCount / 2]))
+    sums[0].accumulate(b[0], first)
+    sums[1].accumulate(b[1], first.firstHalf(then: second))
+    sums[2].accumulate(b[2], second)
+  }
+}
+
 /// The kernels of Float32 products.
 package func float32Product() -> ProductKernels {
-  ProductKernels(valuesPerWord: 1, multiply: { multiply($0, Float32Elements.self) }, pack: nil)
+  ProductKernels(
+    valuesPerWord: 1,
+    multiply: {
+      $0.isPair ? multiplyPair($0, Float32Pair.self) : multiply($0, Float32Elements.self)
+    }, pack: nil)
 }

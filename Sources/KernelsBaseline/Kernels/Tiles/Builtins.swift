@@ -142,6 +142,24 @@ extension Vector {
   }
 }
 
+extension Vector {
+  /// The first half of the lanes, and of another vector the second half.
+  @inline(__always)
+  func firstHalf(then other: Vector) -> Vector {
+    var result = other
+    for lane in 0..<Vector.scalarCount / 2 { result[lane] = self[lane] }
+    #if KERNEL_AVX512 && KERNEL_HAS_ITS_INSTRUCTIONS
+      let mask = VectorBits(0, 0, 0, 0, 0, 0, 0, 0, .max, .max, .max, .max, .max, .max, .max, .max)
+      result._storage._value = Builtin.bitcast_Vec16xInt32_Vec16xFPIEEE32(
+        Builtin.int_x86_avx512_pternlog_d_512(
+          Builtin.bitcast_Vec16xFPIEEE32_Vec16xInt32(_storage._value),
+          Builtin.bitcast_Vec16xFPIEEE32_Vec16xInt32(other._storage._value), mask._storage._value,
+          (0xD8 as Int32)._value))
+    #endif
+    return result
+  }
+}
+
 /// A bit for each lane of a vector, the first lane's the lowest; in as few bytes as hold them.
 #if KERNEL_AVX512
   typealias LaneBits = UInt16

@@ -6,17 +6,18 @@ enum Epilogue<Elements: ProductElements> {
   /// False if the sums are the elements.
   @inline(__always)
   static func isNeeded(_ product: MatrixProduct) -> Bool {
-    Elements.areWholeNumbers || product.residual != nil || product.activation != .identity
+    // `!=` would call the other module's, for each tile.
+    if case .identity = product.activation { return Elements.areWholeNumbers || product.residual != nil }
+    return true
   }
 
   @inline(never)
   static func apply(
-    _ product: MatrixProduct, sums: UnsafeRawPointer, row: Int, rows: Int, column: Int, vectors: Int
+    _ product: MatrixProduct, sums: UnsafeRawPointer, place: Int, rows: Int, column: Int, vectors: Int
   ) {
     let tile = Place(
-      product: product, sums: sums.assumingMemoryBound(to: Float.self),
-      first: row &* product.cStride &+ column,
-      column: column, rows: rows, vectors: vectors)
+      product: product, sums: sums.assumingMemoryBound(to: Float.self), first: place, column: column,
+      rows: rows, vectors: vectors)
     if Elements.areWholeNumbers, let levels = product.levels {
       product.activation.select(Levels(tile: tile, levels: levels))
     } else {

@@ -18,8 +18,22 @@ protocol ProductElements {
 
   /// Adds the products of a word of `A` and the words of `B`.
   static func accumulate(_ sums: inout Sums, _ a: Word, _ b: Words)
+  /// Adds the products of a row's word and the words of each vector; of a pair, see ``KernelInterface/MatrixProduct/isPair``, of
+  /// two words.
+  static func accumulate<let vectors: Int>(
+    _ sums: inout InlineArray<vectors, Sums>, _ a: UnsafePointer<Word>, _ b: InlineArray<vectors, Words>)
   /// The sums as floats.
   static func floats(_ sums: Sums) -> Vector
+}
+
+extension ProductElements {
+  @inline(__always)
+  static func accumulate<let vectors: Int>(
+    _ sums: inout InlineArray<vectors, Sums>, _ a: UnsafePointer<Word>, _ b: InlineArray<vectors, Words>
+  ) {
+    let word = a[0]
+    for j in 0..<vectors { accumulate(&sums[j], word, b[j]) }
+  }
 }
 
 /// Computes a product, panel by panel.
@@ -31,13 +45,23 @@ func multiply<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.T
     let scratch = $0.baseAddress!.assumingMemoryBound(to: Float.self)
     for index in product.panelRange {
       let column = index &* 2 &* Vector.scalarCount
-      let panel = product.panels.assumingMemoryBound(to: Elements.Word.self) + column &* product.depth
+      let panel = product.panels.assumingMemoryBound(to: Elements.Word.self) + column &* product.matrixDepth
       switch product.layout.vectorCount(ofPanel: index) {
       case 1: OneVectorTile<Elements>.computePanel(product, panel: panel, column: column, scratch: scratch)
       case 2: TwoVectorTile<Elements>.computePanel(product, panel: panel, column: column, scratch: scratch)
       default: ThreeVectorTile<Elements>.computePanel(product, panel: panel, column: column, scratch: scratch)
       }
     }
+  }
+}
+
+/// Computes a product of two groups of columns, see ``KernelInterface/MatrixProduct/isPair``.
+@inline(__always)
+func multiplyPair<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.Type) {
+  withUnsafeTemporaryAllocation(of: Float.self, capacity: 24 &* Vector.scalarCount) {
+    PairTile<Elements>.computePanel(
+      product, panel: product.panels.assumingMemoryBound(to: Elements.Word.self), column: 0,
+      scratch: $0.baseAddress!)
   }
 }
 
@@ -49,12 +73,15 @@ func multiply<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.T
   typealias TwoVectorTile<Elements: ProductElements> = Tile<Elements, 12, 2>
   typealias ThreeVectorTile<Elements: ProductElements> = Tile<Elements, 8, 3>
   typealias OneVectorTile<Elements: ProductElements> = Tile<Elements, 12, 1>
+  /// The compiler multiplies the second words of all rows last, and keeps them until then.
+  typealias PairTile<Elements: ProductElements> = Tile<Elements, 6, 3>
   let rowTile = 12
 #else
   /// 16 registers: 12 accumulators in the wide tile, 9 in the other, for with 12 the compiler spills one.
   typealias TwoVectorTile<Elements: ProductElements> = Tile<Elements, 6, 2>
   typealias ThreeVectorTile<Elements: ProductElements> = Tile<Elements, 3, 3>
   typealias OneVectorTile<Elements: ProductElements> = Tile<Elements, 6, 1>
+  typealias PairTile<Elements: ProductElements> = Tile<Elements, 3, 3>
   let rowTile = 6
 #endif
 
@@ -64,10 +91,11 @@ func multiply<Elements: ProductElements>(_ product: MatrixProduct, _: Elements.T
 enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
   typealias Sums = InlineArray<rows, InlineArray<vectors, Elements.Sums>>
 
-  /// Computes the sums of the tile whose first element is `C[row, column]`, and writes them to rows `stride` floats apart.
+  /// Computes the sums of the tile whose first row of `A` is given, and writes them to rows `stride` floats apart.
   @inline(__always)
   static func compute(
-    _ product: MatrixProduct, panel: UnsafePointer<Elements.Word>, row: Int, column: Int,
+    _ product: MatrixProduct, panel: UnsafePointer<Elements.Word>, first: UnsafePointer<Elements.Word>,
+    column: Int,
     into target: UnsafeMutablePointer<Float>, stride: Int, prefetch: inout Prefetch
   ) {
     let width = Vector.scalarCount
@@ -77,7 +105,7 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
       (bias + 4 &* $0 &* width).loadUnaligned(as: Elements.Sums.self)
     }
     var sums = Sums { _ in start }
-    var segment = product.a.assumingMemoryBound(to: Elements.Word.self) + row &* aStride
+    var segment = first
     var b = panel
     prefetch.startTile()
     for _ in 0..<product.segmentCount {
@@ -122,7 +150,8 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
   /// first, for which there are no registers, and keep sums in memory instead.
   @inline(__always)
   private static func step(
-    _ a: UnsafePointer<Elements.Word>, _ aStride: Int, _ b: UnsafePointer<Elements.Word>, _ sums: inout Sums
+    _ a: UnsafePointer<Elements.Word>, _ aStride: Int, _ b: UnsafePointer<Elements.Word>,
+    _ sums: inout Sums
   ) {
     let bRow = InlineArray<vectors, Elements.Words> {
       UnsafeRawPointer(b + $0 &* Vector.scalarCount).loadUnaligned(as: Elements.Words.self)
@@ -149,8 +178,7 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
     _ bRow: InlineArray<vectors, Elements.Words>, _ sums: inout Sums
   ) {
     if i >= rows { return }
-    let word = a[i &* aStride]
-    for j in 0..<vectors { Elements.accumulate(&sums[i][j], word, bRow[j]) }
+    Elements.accumulate(&sums[i], a + i &* aStride, bRow)
   }
 
   /// Computes the tile of some rows that follow, its epilogue included. A tile that would leave the run reaches back over rows
@@ -160,21 +188,24 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
   /// end in the same twelve bits.
   @inline(__always)
   private static func finish(
-    _ product: MatrixProduct, _ panel: UnsafePointer<Elements.Word>, _ row: inout Int, _ column: Int,
+    _ product: MatrixProduct, _ panel: UnsafePointer<Elements.Word>, _ run: Int, _ row: inout Int,
+    _ column: Int,
     _ scratch: UnsafeMutablePointer<Float>, _ prefetch: inout Prefetch
   ) {
+    let width = vectors &* Vector.scalarCount
     let first = min(row, product.rowCount &- rows)
+    let place = run &* product.runStride &+ first &* product.cStride &+ column
     let hasEpilogue = Epilogue<Elements>.isNeeded(product)
-    if let residual = product.residual {
-      prefetchRows(residual + (first &* product.cStride &+ column), product.cStride)
-    }
+    if let residual = product.residual { prefetchRows(residual + place, product.cStride) }
     compute(
-      product, panel: panel, row: first, column: column,
-      into: hasEpilogue ? scratch : product.c + (first &* product.cStride &+ column),
-      stride: hasEpilogue ? vectors &* Vector.scalarCount : product.cStride, prefetch: &prefetch)
+      product, panel: panel + (product.firstRow &+ run &* product.runDepth) &* width,
+      first: product.a.assumingMemoryBound(to: Elements.Word.self)
+        + (run &* product.runAStride &+ first &* product.aStride),
+      column: column, into: hasEpilogue ? scratch : product.c + place,
+      stride: hasEpilogue ? width : product.cStride, prefetch: &prefetch)
     if hasEpilogue {
       Epilogue<Elements>.apply(
-        product, sums: scratch, row: first, rows: rows, column: column, vectors: vectors)
+        product, sums: scratch, place: place, rows: rows, column: column, vectors: vectors)
     }
     row &+= rows
   }
@@ -200,27 +231,29 @@ enum Tile<Elements: ProductElements, let rows: Int, let vectors: Int> {
   ) {
     let count = product.rowCount
     let tileCount = product.runCount &* (count < rows ? count : (count &+ rows &- 1) / rows)
-    let panelCount = vectors &* Vector.scalarCount &* product.depth
-    let requestCount = tileCount &* product.depth / (Elements.areStepsUnrolled ? 4 : 1)
-    var prefetch = Prefetch(panel + panelCount, count: panelCount, requestCount: requestCount)
-    var product = product
-    for _ in 0..<product.runCount {
+    let depth = product.segmentCount &* product.segmentDepth
+    let panelCount = vectors &* Vector.scalarCount &* depth
+    let requestCount = tileCount &* depth / (Elements.areStepsUnrolled ? 4 : 1)
+    // Those of the next run, or the next panel.
+    let isStack = product.runCount > 1 && product.runDepth > 0
+    let next = isStack ? depth : product.matrixDepth &+ product.firstRow
+    var prefetch = Prefetch(
+      panel + next &* vectors &* Vector.scalarCount,
+      count: isStack ? product.runCount &* panelCount : panelCount, requestCount: requestCount)
+    for run in 0..<product.runCount {
       var row = 0
       while row < count {
         let left = count &- row
         if rows > 8, left <= 8, left > 4, count >= 8 {
-          Tile<Elements, 8, vectors>.finish(product, panel, &row, column, scratch, &prefetch)
+          Tile<Elements, 8, vectors>.finish(product, panel, run, &row, column, scratch, &prefetch)
         } else if rows > 4, left <= 4 || count < rows, count >= 4 {
-          Tile<Elements, 4, vectors>.finish(product, panel, &row, column, scratch, &prefetch)
+          Tile<Elements, 4, vectors>.finish(product, panel, run, &row, column, scratch, &prefetch)
         } else if count < rows {
-          Tile<Elements, 1, vectors>.finish(product, panel, &row, column, scratch, &prefetch)
+          Tile<Elements, 1, vectors>.finish(product, panel, run, &row, column, scratch, &prefetch)
         } else {
-          finish(product, panel, &row, column, scratch, &prefetch)
+          finish(product, panel, run, &row, column, scratch, &prefetch)
         }
       }
-      product.a += 4 &* count &* product.aStride
-      product.c += product.runStride
-      if let residual = product.residual { product.residual = residual + product.runStride }
     }
   }
 }
