@@ -76,6 +76,7 @@ package final class KernelSet: Sendable {
   package let activateExactly: @Sendable (ExactPass) -> Void
   package let round: @Sendable (RoundingPass) -> Void
   package let applyDerivative: @Sendable (DerivativePass) -> Void
+  package let activateKeepingSlopes: @Sendable (SlopePass) -> Void
   package let addProducts: @Sendable (ProductSum) -> Void
   package let writeMask: @Sendable (MaskPass) -> Void
   package let applyMask: @Sendable (MaskPass) -> Void
@@ -99,6 +100,7 @@ package final class KernelSet: Sendable {
     activateExactly: @escaping @Sendable (ExactPass) -> Void,
     round: @escaping @Sendable (RoundingPass) -> Void,
     applyDerivative: @escaping @Sendable (DerivativePass) -> Void,
+    activateKeepingSlopes: @escaping @Sendable (SlopePass) -> Void,
     addProducts: @escaping @Sendable (ProductSum) -> Void,
     writeMask: @escaping @Sendable (MaskPass) -> Void,
     applyMask: @escaping @Sendable (MaskPass) -> Void,
@@ -122,6 +124,7 @@ package final class KernelSet: Sendable {
     self.activateExactly = activateExactly
     self.round = round
     self.applyDerivative = applyDerivative
+    self.activateKeepingSlopes = activateKeepingSlopes
     self.addProducts = addProducts
     self.writeMask = writeMask
     self.applyMask = applyMask

@@ -178,6 +178,33 @@ package struct DerivativePass {
   }
 }
 
+/// The arguments of an activation of values where they lie that keeps its derivative for the backward pass:
+/// `slopes[r, c] = activation'(values[r, c])`, then `values[r, c] = activation(values[r, c])`.
+package struct SlopePass {
+  /// `[rowCount, columnCount]`, dense.
+  package var values: UnsafeMutablePointer<Float>
+  package var rowCount: Int
+  /// Columns, whole vectors.
+  package var columnCount: Int
+  /// Written past the caches: a multiple of a vector's size in memory.
+  package var slopes: UnsafeMutablePointer<Float>
+  /// Floats from one row of slopes to the next.
+  package var slopeStride: Int
+  package var activation: Activation
+
+  package init(
+    @_nonEphemeral values: UnsafeMutablePointer<Float>, rowCount: Int, columnCount: Int,
+    @_nonEphemeral slopes: UnsafeMutablePointer<Float>, slopeStride: Int, activation: Activation
+  ) {
+    self.values = values
+    self.rowCount = rowCount
+    self.columnCount = columnCount
+    self.slopes = slopes
+    self.slopeStride = slopeStride
+    self.activation = activation
+  }
+}
+
 /// The arguments of the two passes over the bits that a ReLU's gradient needs of the forward pass, one for each value.
 ///
 /// - `writeMask`: `bits[r, c] = values[r, c] > 0 && values[r, c] < limit`

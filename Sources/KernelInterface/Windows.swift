@@ -11,6 +11,10 @@ package struct DepthwiseRow {
   package var output: UnsafeMutablePointer<Float>
   package var outputPixelStride: Int
   package var outputWidth: Int
+  /// When not nil, what the activation gets is written there too, past the caches: a multiple of a vector's size in memory,
+  /// `argumentStride` floats from one pixel to the next.
+  package var arguments: UnsafeMutablePointer<Float>?
+  package var argumentStride: Int
   /// `[kernelSize, kernelSize, weightStride]`, from the first of the channels to compute.
   package var weight: UnsafePointer<Float>
   /// Floats from one tap's weights to the next.
@@ -31,6 +35,7 @@ package struct DepthwiseRow {
   package init(
     @_nonEphemeral rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int,
     @_nonEphemeral output: UnsafeMutablePointer<Float>, outputPixelStride: Int, outputWidth: Int,
+    @_nonEphemeral arguments: UnsafeMutablePointer<Float>? = nil, argumentStride: Int = 0,
     @_nonEphemeral weight: UnsafePointer<Float>, weightStride: Int, @_nonEphemeral bias: UnsafePointer<Float>,
     @_nonEphemeral sums: UnsafeMutablePointer<Float>?, kernelSize: Int, stride: Int, padLeft: Int,
     channelCount: Int, activation: Activation
@@ -41,6 +46,8 @@ package struct DepthwiseRow {
     self.output = output
     self.outputPixelStride = outputPixelStride
     self.outputWidth = outputWidth
+    self.arguments = arguments
+    self.argumentStride = argumentStride
     self.weight = weight
     self.weightStride = weightStride
     self.bias = bias

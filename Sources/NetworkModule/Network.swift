@@ -25,9 +25,10 @@ package final class Network: Sendable {
 
   let steps: [Step]
   let plan: NetworkPlan
-  /// True if a backward pass may look at masks of the forward pass. Where that multiplies other types than floats, the
-  /// gradient is at values that are computed again as floats.
-  let keepsMasks: Bool
+  /// The forward pass keeps masks for a backward pass, and values that take at least so many multiply-adds for each float to
+  /// compute again. Nil: nothing. Where the forward pass multiplies other types than floats, the gradient is at values that
+  /// are computed again as floats.
+  let leastKept: Int?
   /// The means that the limits of abstention look at, by stage.
   let stageMeans: [(stage: Int, value: Value)]
   /// Empty before the first gradient.
@@ -66,13 +67,13 @@ package final class Network: Sendable {
   ///   - addsZero: See ``ClassifierHead/addsZero``.
   ///   - abstention: Limits that look at the means of stages; nil for a model that has none.
   ///   - sharesMemory: False gives each buffer memory of its own, for comparison.
-  ///   - keepsMasks: False computes the values again that the backward pass looks at, for comparison.
+  ///   - leastKept: Multiply-adds for each float, see ``leastKept``; others than the default are for comparison.
   ///   - rewrite: Makes one operation of several.
   package init(
     _ builder: NetworkBuilder, _ weights: NetworkWeights, fusion: ModelConfiguration.Fusion?,
     outputCount: Int, addsZero: Bool = false, abstention: ModelConfiguration.Abstention? = nil,
     pool: ThreadPool,
-    sharesMemory: Bool = true, keepsMasks: Bool = true,
+    sharesMemory: Bool = true, leastKept: Int? = 32,
     rewrite: (inout OperationList) -> Void
   ) throws(DermaFusionError) {
     var builder = builder
@@ -97,7 +98,7 @@ package final class Network: Sendable {
 
     self.pool = pool
     self.list = list
-    self.keepsMasks = keepsMasks && weights.precision == .float32
+    self.leastKept = weights.precision == .float32 ? leastKept : nil
     kernels = weights.kernels
     inputSize = list.image.height
     featureMapNames = list.marks.map { $0.name }
@@ -228,18 +229,18 @@ extension Network {
 
   /// - Parameters:
   ///   - observeMarks: Sees the value of each mark as it is done; it is valid during the call.
-  ///   - masks: The places of the masks that are wanted.
+  ///   - kept: The places of what is to be kept for a backward pass.
   func run<Failure: Error>(
     metadata: MetadataVector, writeInput: (UnsafeMutablePointer<Float>) throws(Failure) -> Void,
     observeMarks: ((_ mark: OperationList.Mark, _ value: FeatureMap) -> Void)?,
-    masks: [Value: KeptMask] = [:],
+    kept: [Value: Kept] = [:],
     time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)? = nil
   ) throws(Failure) -> NetworkOutput {
     try withWorkspace { (workspace) throws(Failure) in
       let image = Value(index: 0)
       try writeInput(workspace.stored(image, plan).pointer)
       return ThreadPool.withDenormalsFlushed {
-        runOperations(in: workspace, observe: observeMarks, masks: masks, time: time)
+        runOperations(in: workspace, observe: observeMarks, kept: kept, time: time)
         let pooled = vector(list.pooled, in: workspace)
         let start = time == nil ? 0 : MonotonicClock.milliseconds
         let logits = head.logits(pooled: pooled, metadata: metadata)
@@ -252,18 +253,18 @@ extension Network {
 
   private func runOperations(
     in workspace: Workspace, observe: ((_ mark: OperationList.Mark, _ value: FeatureMap) -> Void)?,
-    masks: [Value: KeptMask], time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)?
+    kept: [Value: Kept], time: ((_ step: NetworkStep, _ milliseconds: Double) -> Void)?
   ) {
     var marks = list.marks[...]
     for (index, step) in steps.enumerated() {
       let output = workspace.stored(step.value, plan)
-      let mask = masks[step.value]
+      let kept = kept[step.value]
       let start = time == nil ? 0 : MonotonicClock.milliseconds
       step.operation.run(
         step.inputs.map { workspace.stored($0, plan) }, into: output,
-        in: Run(scratch: workspace.pointer(plan.scratch[index]), masks: mask?.pointer, pool: pool))
-      if let mask, !step.operation.writesMasks {
-        mask.mask(output.layout.shape, kernels: kernels).write(output.map, pool: pool)
+        in: Run(scratch: workspace.pointer(plan.scratch[index]), kept: kept, pool: pool))
+      if case .mask(let activation, let pointer) = kept, !step.operation.writesMasks {
+        GradientMask(activation, pointer, output.layout.shape, kernels: kernels).write(output.map, pool: pool)
       }
       #if DEBUG
         // Not an assertion: debug builds optimise this module.
@@ -308,10 +309,20 @@ package struct NetworkStep: Sendable, Equatable {
 }
 
 extension Network {
+  /// The node of a step's value.
+  private func node(_ value: Value) -> OperationList.Node {
+    guard let node = list.nodes[value.index] else { preconditionFailure("a step without its operation") }
+    return node
+  }
+
+  /// Multiply-adds of the step that makes a value.
+  func multiplyAdds(_ value: Value) -> Int {
+    let node = node(value)
+    return node.operation.multiplyAdds(list.shapes(node))
+  }
+
   private func profileStep(_ step: Step, layer: String) -> NetworkStep {
-    guard let node = list.nodes[step.value.index] else {
-      preconditionFailure("a step without its operation")
-    }
+    let node = node(step.value)
     let shapes = list.shapes(node)
     return NetworkStep(
       layer: layer, title: node.operation.title, input: shapes[0],

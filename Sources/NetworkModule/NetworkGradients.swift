@@ -14,7 +14,7 @@ package struct NetworkGradients: Sendable {
 extension Network {
   /// Runs the network on one image and works out the gradients of logits with respect to one of its feature maps.
   ///
-  /// The marks that follow are kept, with the masks between them, and the gradients go back from mark to mark. For the last
+  /// The marks that follow are kept, with what the backward pass looks at between them, and the gradients go back from mark to mark. For the last
   /// this costs next to nothing.
   ///
   /// - Parameters:
@@ -35,11 +35,12 @@ extension Network {
     let mark = list.marks[index]
     let segments = needsGradients ? segments(to: mark) : []
     let kept = KeptMaps(
-      [mark.value] + segments.map { $0.start }, masks: segments.flatMap { $0.masks }, of: self)
+      [mark.value] + segments.map { $0.start }, of: segments, self)
     defer { kept.giveBack() }
     let output = try run(
       metadata: metadata, writeInput: writeInput,
-      observeMarks: { mark, value in kept.keep(value, of: mark.value, pool: self.pool) }, masks: kept.masks)
+      observeMarks: { mark, value in kept.keep(value, of: mark.value, pool: self.pool) },
+      kept: kept.values)
     let activations = kept.withMap(mark.value) { Tensor(mark.map($0)) }
     let chosen = try logits(output)
     guard needsGradients else {
@@ -84,13 +85,11 @@ extension Network {
     _ pooledGradients: [[Float]]
   ) -> [Tensor] {
     guard let end = segments.last?.end else { preconditionFailure("a gradient without segments") }
-    // One gradient is read while the next is written, for each logit; the rest is scratch memory.
+    // One gradient is read while the next is written, for each logit.
     func layout(_ value: Value) -> Layout { plan.layouts[value.index] }
     let mapCount = (segments.map { $0.start } + [goal.value, end]).reduce(0) { max($0, layout($1).count) }
     let gradientCount = mapCount * pooledGradients.count
-    let scratchCount = segments.reduce(0) { max($0, $1.scratchCount) }
-    let pooledCount = layout(end).count.roundedUp(toMultipleOf: 16)
-    let buffer = gradients.take(count: 2 * gradientCount + pooledCount + scratchCount)
+    let buffer = gradients.take(count: 2 * gradientCount + layout(end).count)
     defer { gradients.giveBack(buffer) }
     let pooledMap = Stored(pointer: buffer.pointer + 2 * gradientCount, layout: layout(end)).map
     var isSecond = false
@@ -109,8 +108,8 @@ extension Network {
         isSecond.toggle()
         segment.backward(
           from: sources, to: maps(segment.goal), input: kept.map(segment.start),
-          output: segment.end == end ? pooledMap : kept.map(segment.end), masks: kept.masks,
-          scratch: pooledMap.pointer + pooledCount)
+          output: segment.end == end ? pooledMap : kept.map(segment.end), kept: kept.values,
+          scratch: kept.scratch)
       }
       return maps(goal.value).map { Tensor(goal.map($0)) }
     }
@@ -137,40 +136,36 @@ extension FeatureMap {
   }
 }
 
-/// The memory of a value's mask, and of those within its operation.
-struct KeptMask {
-  let activation: Activation
-  let pointer: UnsafeMutablePointer<Float>
-
-  /// That of the value itself.
-  func mask(_ shape: FeatureShape, kernels: KernelSet) -> GradientMask {
-    GradientMask(activation, pointer, shape, kernels: kernels)
-  }
-}
-
-/// Copies of some of a run's values, and masks of others, in memory of their own.
+/// Copies of some of a run's values, and what segments keep, in memory of their own.
 private struct KeptMaps {
-  private(set) var masks: [Value: KeptMask] = [:]
+  private(set) var values: [Value: Kept] = [:]
   private var maps: [Value: FeatureMap] = [:]
+  /// Memory for the backward pass of a segment, when those behind it are done.
+  let scratch: UnsafeMutablePointer<Float>
   private let buffer: AlignedBuffer
   private let cache: GradientCache
 
   /// - Parameters:
-  ///   - values: The values to keep, which marks name. One may come twice.
-  ///   - masks: The masks to keep, whole cache lines.
-  init(
-    _ values: [Value], masks: [(value: Value, activation: Activation, count: Int)], of network: Network
-  ) {
+  ///   - marks: The values to copy, which marks name. One may come twice.
+  init(_ marks: [Value], of segments: [Segment], _ network: Network) {
     func layout(_ value: Value) -> Layout { network.plan.layouts[value.index] }
-    let maskCount = masks.reduce(0) { $0 + $1.count }
-    buffer = network.gradients.take(count: values.reduce(maskCount) { $0 + layout($1).count })
-    cache = network.gradients
-    var next = buffer.pointer
-    for mask in masks {
-      self.masks[mask.value] = KeptMask(activation: mask.activation, pointer: next)
-      next += mask.count
+    // What the last segments keep lies first: it is scratch memory of those before them.
+    var keptCount = 0
+    var scratchCount = 0
+    for segment in segments.reversed() {
+      scratchCount = max(scratchCount, (segment.scratchCount - keptCount).roundedUp(toMultipleOf: 16))
+      keptCount += segment.keptCount
     }
-    for value in values where maps[value] == nil {
+    buffer = network.gradients.take(
+      count: marks.reduce(scratchCount + keptCount) { $0 + layout($1).count })
+    cache = network.gradients
+    scratch = buffer.pointer
+    var next = scratch + scratchCount
+    for segment in segments.reversed() {
+      for (value, kept) in segment.keeping(at: next) { values[value] = kept }
+      next += segment.keptCount
+    }
+    for value in marks where maps[value] == nil {
       maps[value] = Stored(pointer: next, layout: layout(value)).map
       next += layout(value).count
     }

@@ -153,28 +153,29 @@ import Testing
     }
   }
 
-  /// Masks of the forward pass in the place of values that are computed again.
-  @Test func masksKeepTheBitsOfGradients() throws {
-    var maskCount = 0
-    func masks(_ network: Network) -> Int {
-      network.segments(to: network.list.marks[0]).reduce(0) { $0 + $1.masks.count }
+  /// Values that the forward pass keeps against those that are computed again.
+  @Test func keptValuesKeepTheBitsOfGradients() throws {
+    var keptCounts = [0, 0]
+    func keptCount(_ network: Network) -> Int {
+      network.segments(to: network.list.marks[0]).reduce(0) { $0 + $1.keptCount }
     }
     for seed in Self.seeds {
       let (network, image) = try Self.random(seed)
       let first = network.builder.list.marks[0].name
       for kernels in KernelChoice.runnable {
-        let expected = try network.network(threadCount: 1, kernels: kernels, keepsMasks: false)
-        #expect(masks(expected) == 0)
-        for threadCount in [1, 3] {
-          let found = try network.network(threadCount: threadCount, kernels: kernels)
-          maskCount += masks(found)
+        let expected = try network.network(threadCount: 1, kernels: kernels, leastKept: nil)
+        #expect(keptCount(expected) == 0)
+        // Masks alone, everything, and what takes some work.
+        for (threadCount, leastKept) in [(1, Int.max >> 32), (3, 0), (1, 0), (1, 10)] {
+          let found = try network.network(threadCount: threadCount, kernels: kernels, leastKept: leastKept)
+          if leastKept == 0 { keptCounts[1] += keptCount(found) } else { keptCounts[0] += keptCount(found) }
           #expect(
             Self.gradients(found, image, at: first) == Self.gradients(expected, image, at: first),
-            "seed \(seed), \(kernels.instructionSet), \(threadCount) threads")
+            "seed \(seed), \(kernels.instructionSet), \(threadCount) threads, from \(leastKept) on")
         }
       }
     }
-    #expect(maskCount > 0)
+    #expect(0 < keptCounts[0] && keptCounts[0] < keptCounts[1])
   }
 
   /// Each pass after those before it: with the same bits where it says so, otherwise within rounding.

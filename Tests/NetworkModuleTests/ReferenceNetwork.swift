@@ -71,7 +71,7 @@ struct ReferenceNetwork {
   /// The engine's form of it.
   func network(
     precision: Precision = .float32, threadCount: Int = 2, kernels: KernelSet = KernelChoice.current,
-    sharesMemory: Bool = true, keepsMasks: Bool = true,
+    sharesMemory: Bool = true, leastKept: Int? = 32,
     rewrite: (inout OperationList) -> Void = { $0.fuse(for: .float32, inputLimit: 3) }
   ) throws -> Network {
     let list = tensors.sorted { $0.key < $1.key }.map {
@@ -81,7 +81,7 @@ struct ReferenceNetwork {
       builder,
       NetworkWeights(file: SafetensorsFile(bytes: safetensors(list)), precision: precision, kernels: kernels),
       fusion: nil, outputCount: Self.classCount, pool: ThreadPool(threadCount: threadCount),
-      sharesMemory: sharesMemory, keepsMasks: keepsMasks, rewrite: rewrite)
+      sharesMemory: sharesMemory, leastKept: leastKept, rewrite: rewrite)
   }
 
   private func values(_ name: String) -> [Float] { tensors[name]!.values }

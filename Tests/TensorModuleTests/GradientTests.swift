@@ -272,8 +272,9 @@ func expectGradient(
         repeating: 0, count: channels.roundedUp(toMultipleOf: kernels.vectorWidth) - channels)
       let means = generator.floats(channels, scale: 2)
       let gradient = generator.floats(channels)
-      let state = layer.state(means: means + padding)
-      let result = SqueezeExciteGradient(layer).meansGradient(gradient + padding, state: state)
+      let state = layer.state(means: means + padding, pool: Pools.two)
+      let result = SqueezeExciteGradient(layer).meansGradient(
+        gradient + padding, state: state, pool: Pools.two)
       let places = Array(0..<channels)
       let expected = finiteDifferences(ReferenceMap(vector: means), weights: gradient, places: places) {
         $0.squeezeExciteGate(

@@ -3,13 +3,13 @@ import SystemModule
 import TensorModule
 
 /// The operations from one mark to the next, or to the vector that the head takes, for the backward pass: the list in
-/// reverse. The forward pass keeps the marks, and of ReLU and ReLU6 the masks. Other values between the marks are computed
-/// again, which costs less time than it would take memory.
+/// reverse. The forward pass keeps the marks, of ReLU and ReLU6 the masks, and of other values between the marks those that
+/// take longer to compute again than to keep.
 struct Segment {
   /// Floats of scratch memory.
   private(set) var scratchCount = 0
-  /// The values whose masks the forward pass keeps.
-  private(set) var masks: [(value: Value, activation: Activation, count: Int)] = []
+  /// Floats of what the forward pass keeps between the marks, whole cache lines.
+  private(set) var keptCount = 0
   let start: Value
   let end: Value
   private let network: Network
@@ -27,6 +27,8 @@ struct Segment {
     let inputs: [Value]
     let output: Value
     var state = 0
+    /// Multiply-adds of the step.
+    let multiplyAdds: Int
     /// False before the goal: computed again only.
     let isBehindGoal: Bool
   }
@@ -39,8 +41,8 @@ struct Segment {
     var layout: Layout
     /// True if the backward pass or an operation that is computed again looks at it.
     var isNeeded = false
-    /// True if its mask is all that the backward pass looks at.
-    var isMasked = false
+    /// The memory that the forward pass keeps for the backward pass, which looks at nothing else.
+    var keeping: Keeping?
     /// True if an operation reads what the activation gives, which is not what it got.
     var isActivated = false
     var argument = 0
@@ -50,6 +52,16 @@ struct Segment {
     var contributions = 0
     /// For what the first of them contribute.
     var partial: [Int] = []
+
+    /// True if it has to be computed again.
+    var isRecomputed: Bool { isNeeded && keeping == nil }
+  }
+
+  /// The memory that the forward pass writes.
+  private struct Keeping {
+    /// True if it is the mask, and those within the operation; otherwise the argument and the state.
+    let isMask: Bool
+    let offset: Int
   }
 
   /// - Parameters:
@@ -88,17 +100,19 @@ struct Segment {
         layout: Layout(
           step.operation.output.shape, sumRowCount: gradient.writesMeans ? 1 : 0, kernels: network.kernels))
       links.append(
-        Link(gradient: gradient, inputs: inputs, output: step.value, isBehindGoal: isBehindGoal))
+        Link(
+          gradient: gradient, inputs: inputs, output: step.value,
+          multiplyAdds: network.multiplyAdds(step.value), isBehindGoal: isBehindGoal))
     }
     operationScratch = links.reduce(0) { max($0, $1.gradient.scratchCount) }
     findNeeds()
-    for index in links.indices where !values[links[index].output]!.isMasked {
+    for index in links.indices where values[links[index].output]!.keeping == nil {
       links[index].state = reserve(links[index].gradient.stateCount)
     }
     for value in [start] + links.map({ $0.output }) {
       var between = values[value]!
       let size = between.layout.mapCount
-      if value != start, between.isNeeded { between.argument = reserve(between.layout.count) }
+      if value != start, between.isRecomputed { between.argument = reserve(between.layout.count) }
       if between.isActivated { between.activated = reserve(size) }
       if value != goal, value != end, between.isBehindGoal { between.gradient = reserve(size) }
       between.partial = (0..<max(min(between.contributions - 1, 2), 0)).map { _ in reserve(size) }
@@ -112,19 +126,24 @@ struct Segment {
     for link in links.reversed() {
       let isOutputRead = link.output != end && values[link.output]!.isNeeded
       let activation = link.gradient.activation
-      if network.keepsMasks, link.output != end, !isOutputRead, link.isBehindGoal, activation.hasMask,
+      let layout = values[link.output]!.layout
+      if network.leastKept != nil, link.output != end, !isOutputRead, link.isBehindGoal, activation.hasMask,
         let innerCount = link.gradient.innerMaskCount
       {
-        values[link.output]!.isMasked = true
-        let shape = values[link.output]!.layout.shape
-        masks.append(
-          (link.output, activation, GradientMask.count(shape, kernels: network.kernels) + innerCount))
+        keep(
+          link.output, isMask: true, GradientMask.count(layout.shape, kernels: network.kernels) + innerCount)
       } else {
         values[link.output]!.isNeeded =
           link.output == end
           ? !activation.isIdempotent : isOutputRead || link.isBehindGoal && activation != .identity
+        let count = layout.count + link.gradient.stateCount
+        if let least = network.leastKept, values[link.output]!.isNeeded, !values[link.output]!.isActivated,
+          link.gradient.keepsValues, link.multiplyAdds >= least * count
+        {
+          keep(link.output, isMask: false, count)
+        }
       }
-      let isComputed = values[link.output]!.isNeeded
+      let isComputed = values[link.output]!.isRecomputed
       let (main, last) = (link.inputs[0], link.inputs[link.inputs.count - 1])
       if values[main]!.isBehindGoal {
         values[main]!.contributions += 1
@@ -138,6 +157,27 @@ struct Segment {
         }
       }
     }
+  }
+
+  private mutating func keep(_ value: Value, isMask: Bool, _ count: Int) {
+    values[value]!.keeping = Keeping(isMask: isMask, offset: keptCount)
+    keptCount += count.roundedUp(toMultipleOf: 16)
+  }
+
+  /// Views memory as what the forward pass keeps.
+  ///
+  /// - Parameter pointer: ``keptCount`` floats.
+  func keeping(at pointer: UnsafeMutablePointer<Float>) -> [Value: Kept] {
+    var kept: [Value: Kept] = [:]
+    for (value, between) in values {
+      guard let keeping = between.keeping else { continue }
+      let place = pointer + keeping.offset
+      kept[value] =
+        keeping.isMask
+        ? .mask(between.activation, place)
+        : .values(Stored(pointer: place, layout: between.layout), state: place + between.layout.count)
+    }
+    return kept
   }
 
   /// The values that the last of some steps is made of, and itself.
@@ -154,73 +194,107 @@ struct Segment {
   /// - Parameters:
   ///   - gradients: With respect to the output. They are overwritten.
   ///   - targets: As many, overwritten.
-  ///   - masks: Those of ``masks``, and perhaps others.
+  ///   - kept: All that ``keeping(at:)`` gave, and perhaps others.
   ///   - scratch: ``scratchCount`` floats.
   func backward(
     from gradients: [FeatureMap], to targets: [FeatureMap], input: FeatureMap, output: FeatureMap,
-    masks: [Value: KeptMask], scratch: UnsafeMutablePointer<Float>
+    kept: [Value: Kept], scratch: UnsafeMutablePointer<Float>
   ) {
-    let run = Run(scratch: scratch + (scratchCount - operationScratch), pool: network.pool)
-    func map(_ value: Value, _ offset: Int) -> FeatureMap {
-      Stored(pointer: scratch + offset, layout: values[value]!.layout).map
+    let pass = Pass(segment: self, input: input, output: output, kept: kept, scratch: scratch)
+    pass.recompute()
+    for (gradient, target) in zip(gradients, targets) { pass.lead(gradient, to: target) }
+  }
+
+  /// A backward pass and the memory that it works in.
+  private struct Pass {
+    let segment: Segment
+    let input: FeatureMap
+    let output: FeatureMap
+    let kept: [Value: Kept]
+    let scratch: UnsafeMutablePointer<Float>
+    private var network: Network { segment.network }
+    private var run: Run {
+      Run(scratch: scratch + (segment.scratchCount - segment.operationScratch), pool: network.pool)
     }
-    func argument(_ value: Value) -> FeatureMap {
-      let between = values[value]!
-      return value == start
-        ? input : value == end && !between.isNeeded ? output : map(value, between.argument)
+
+    private subscript(_ value: Value) -> Between { segment.values[value]! }
+
+    private func map(_ value: Value, _ offset: Int) -> FeatureMap {
+      Stored(pointer: scratch + offset, layout: self[value].layout).map
     }
-    for link in links where values[link.output]!.isNeeded {
-      let inputs = link.inputs.map { values[$0]!.isActivated ? map($0, values[$0]!.activated) : argument($0) }
-      let output = values[link.output]!
-      link.gradient.recompute(
-        inputs, into: argument(link.output),
-        activated: output.isActivated ? map(link.output, output.activated) : nil,
-        state: scratch + link.state, in: run)
+
+    /// The argument of a value's activation.
+    private func argument(_ value: Value) -> FeatureMap {
+      if value == segment.start { return input }
+      if case .values(let argument, _) = kept[value] { return argument.map }
+      return value == segment.end && !self[value].isNeeded ? output : map(value, self[value].argument)
     }
-    for (gradient, target) in zip(gradients, targets) {
+
+    private func state(_ link: Link) -> UnsafeMutablePointer<Float> {
+      if case .values(_, let state) = kept[link.output] { state } else { scratch + link.state }
+    }
+
+    private func activation(_ value: Value) -> ActivationBelow {
+      if value != segment.start, case .mask(let activation, let pointer) = kept[value] {
+        return ActivationBelow(
+          GradientMask(activation, pointer, self[value].layout.shape, kernels: network.kernels))
+      }
+      return ActivationBelow(self[value].activation, at: argument(value))
+    }
+
+    /// Computes what was not kept again.
+    func recompute() {
+      for link in segment.links where self[link.output].isRecomputed {
+        let inputs = link.inputs.map { self[$0].isActivated ? map($0, self[$0].activated) : argument($0) }
+        let output = self[link.output]
+        link.gradient.recompute(
+          inputs, into: argument(link.output),
+          activated: output.isActivated ? map(link.output, output.activated) : nil,
+          state: state(link), in: run)
+      }
+    }
+
+    /// Leads a gradient from the segment's end to its goal.
+    func lead(_ gradient: FeatureMap, to target: FeatureMap) {
+      let (end, goal) = (segment.end, segment.goal)
       var pending: [Value: (map: FeatureMap?, count: Int)] = [:]
       /// The place of the next contribution to a value's gradient.
       func next(_ value: Value) -> InputGradient {
-        let between = values[value]!
+        let between = self[value]
         let (before, count) = pending[value] ?? (nil, 0)
         let isLast = count + 1 == between.contributions
         let place = value == goal ? target : map(value, between.gradient)
         let map = isLast ? place : map(value, between.partial[count % 2])
         pending[value] = (map, count + 1)
-        let values =
-          between.isMasked
-          ? ActivationBelow(masks[value]!.mask(between.layout.shape, kernels: network.kernels))
-          : ActivationBelow(between.activation, at: argument(value))
+        let values = activation(value)
         return InputGradient(
           target: map, residual: before,
           below: isLast && value != goal && between.activation != .identity ? values : nil, values: values)
       }
-      let last = values[end]!
-      if last.activation != .identity {
+      if self[end].activation != .identity {
         gradient.applyDerivative(
-          of: last.activation, at: argument(end), kernels: network.kernels, pool: run.pool)
+          of: self[end].activation, at: argument(end), kernels: network.kernels, pool: run.pool)
       }
-      for link in links.reversed() where link.isBehindGoal {
+      for link in segment.links.reversed() where link.isBehindGoal {
         let sums = link.output == end ? gradient : pending[link.output]!.map!
-        let value = link.inputs[link.inputs.count - 1]
-        if link.gradient.addsLastInput, values[value]!.isBehindGoal {
-          if pending[value] == nil, values[value]!.contributions > 1 {
+        let last = link.inputs[link.inputs.count - 1]
+        if link.gradient.addsLastInput, self[last].isBehindGoal {
+          if pending[last] == nil, self[last].contributions > 1 {
             // It is the gradient of the sums as it stands.
-            pending[value] = (sums, 1)
+            pending[last] = (sums, 1)
           } else {
-            let contribution = next(value)
+            let contribution = next(last)
             contribution.target.copy(sums, pool: run.pool)
             contribution.finish(kernels: network.kernels, pool: run.pool)
           }
         }
-        if link.gradient.joinsLastInput {
-          let last = link.inputs[link.inputs.count - 1]
-          if values[last]!.isBehindGoal { link.gradient.backwardToLast(sums, to: next(last), in: run) }
+        if link.gradient.joinsLastInput, self[last].isBehindGoal {
+          link.gradient.backwardToLast(sums, to: next(last), in: run)
         }
-        if values[link.inputs[0]]!.isBehindGoal {
+        if self[link.inputs[0]].isBehindGoal {
           link.gradient.backward(
-            sums, to: next(link.inputs[0]), state: scratch + link.state,
-            in: Run(scratch: run.scratch, masks: masks[link.output]?.pointer, pool: run.pool))
+            sums, to: next(link.inputs[0]), state: state(link),
+            in: Run(scratch: run.scratch, kept: kept[link.output], pool: run.pool))
         }
       }
     }

@@ -134,6 +134,12 @@ private final class PreparedConvolution: PreparedOperation {
     if form.readsImage, let grid = form.grid {
       inputs[0].map.round(to: grid, kernels: kernels, pool: run.pool)
     }
+    if case .values(let argument, _) = run.kept {
+      layer(
+        inputs[0].map, residual: residual, activation: .identity, activated: output.map, into: argument.map,
+        scratch: run.scratch, pool: run.pool)
+      return
+    }
     layer(
       inputs[0].map, gate: form.isGated ? UnsafePointer(inputs[1].pointer) : nil, residual: residual,
       into: output.map, scratch: run.scratch, pool: run.pool)
@@ -182,6 +188,7 @@ private final class ConvolutionGradient: OperationGradient {
   var activation: Activation { layer.activation }
   var addsLastInput: Bool { form.addsLastInput }
   var readsInput: Bool { gate != nil }
+  var keepsValues: Bool { gate == nil && !activation.isIdempotent }
 
   func recompute(
     _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
@@ -207,9 +214,11 @@ private final class ConvolutionGradient: OperationGradient {
     let kernels = layer.kernels
     let factorGradient = transposed.productSums(
       gradient, below: values, into: input.target, scratch: run.scratch, pool: run.pool)
-    let squeezed = gate.layer.state(means: values.means)
+    let squeezed = gate.layer.state(means: values.means, pool: run.pool)
     let share = 1 / Float(input.target.shape.pixelCount)
-    let offsets = gate.gradient.meansGradient(factorGradient, state: squeezed).map { $0 * share }
+    let offsets = gate.gradient.meansGradient(factorGradient, state: squeezed, pool: run.pool).map {
+      $0 * share
+    }
     let isLast = input.residual == nil && input.below != nil
     input.target.applyDerivative(
       of: isLast ? values.activation : .identity, at: values.arguments, factors: squeezed.gate,

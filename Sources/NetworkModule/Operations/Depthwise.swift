@@ -101,7 +101,7 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
 
   /// The words of the input, then what a task works in.
   var scratchCount: Int {
-    layer.packedCount(input) + plan.scratchCount + (writesWords ? plan.widestRowCount : 0)
+    layer.packedCount(input) + plan.scratchCount + plan.widestRowCount
   }
 
   func run(_ inputs: [Stored], into output: Stored, in run: Run) {
@@ -113,16 +113,25 @@ final class ExpandedDepthwiseOperation: PreparedOperation {
         pool: run.pool)
       return
     }
-    layer(
-      inputs[0].map, packed: run.scratch, into: output.map, sums: output.sums,
-      masks: run.masks.map { layer.masks(input, at: $0) }, plan: plan, scratch: taskScratch, pool: run.pool)
+    if case .values(let argument, let state) = run.kept {
+      layer(
+        inputs[0].map, packed: run.scratch, into: output.map, sums: output.sums,
+        keeping: layer.kept(
+          argument.map, hasMeans: argument.layout.sumRowCount > 0, input, state: state), plan: plan,
+        scratch: taskScratch,
+        pool: run.pool)
+    } else {
+      layer(
+        inputs[0].map, packed: run.scratch, into: output.map, sums: output.sums,
+        masks: layer.masks(input, at: run.kept), plan: plan, scratch: taskScratch, pool: run.pool)
+    }
     if let grid { output.map.round(to: grid, kernels: kernels, pool: run.pool) }
   }
 
   func makeGradient(_ producers: [(any PreparedOperation)?]) -> (any OperationGradient)? {
     DepthwiseGradient(
       ExpandedDepthwise(expansion: layer.expansion.map { $0.floats }, depthwise: layer.depthwise), input,
-      writesMeans: output.sumRowCount > 0)
+      writesMeans: output.sumRowCount > 0, threadCount: plan.threadCount)
   }
 }
 
@@ -136,9 +145,10 @@ final class DepthwiseGradient: OperationGradient {
   private let input: FeatureShape
   /// The layout of the expanded tensor.
   private let expanded: Layout
+  private let plan: DepthwisePlan
 
   /// Packs the weights for the backward pass.
-  init(_ forward: ExpandedDepthwise, _ input: FeatureShape, writesMeans: Bool) {
+  init(_ forward: ExpandedDepthwise, _ input: FeatureShape, writesMeans: Bool, threadCount: Int) {
     self.forward = forward
     self.input = input
     self.writesMeans = writesMeans
@@ -146,16 +156,16 @@ final class DepthwiseGradient: OperationGradient {
     self.depthwise = depthwise
     expansion = forward.expansion.map { Convolution2DGradient($0) }
     expanded = Layout(forward.expandedShape(input), kernels: forward.depthwise.kernels)
-    scratchCount = expansion == nil ? 0 : depthwise.scratchCount(expanded.shape)
+    plan = forward.plan(input, threadCount: threadCount)
+    scratchCount = max(
+      expansion == nil ? 0 : depthwise.scratchCount(expanded.shape), plan.scratchCount + plan.widestRowCount)
   }
 
   var activation: Activation { forward.depthwise.activation }
 
-  /// The expanded tensor before its activation and after it, which is one where the activation is idempotent.
-  var stateCount: Int {
-    guard let layer = forward.expansion else { return 0 }
-    return layer.activation.isIdempotent ? expanded.count : 2 * expanded.count
-  }
+  /// The derivative of the expansion's activation.
+  var stateCount: Int { forward.expansion == nil ? 0 : expanded.count }
+  var keepsValues: Bool { true }
 
   var innerMaskCount: Int? {
     guard let layer = forward.expansion else { return 0 }
@@ -167,23 +177,11 @@ final class DepthwiseGradient: OperationGradient {
     _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
     state: UnsafeMutablePointer<Float>, in run: Run
   ) {
-    var input = inputs[0]
-    if let layer = forward.expansion {
-      let sums = Stored(pointer: state, layout: expanded).map
-      if layer.activation.isIdempotent {
-        layer(inputs[0], into: sums, scratch: run.scratch, pool: run.pool)
-        input = sums
-      } else {
-        input = Stored(pointer: state + expanded.count, layout: expanded).map
-        layer(
-          inputs[0], activation: .identity, activated: input, into: sums, scratch: run.scratch, pool: run.pool
-        )
-      }
-    }
-    let means = forward.depthwise.preActivation(
-      input, into: argument, needsMeans: writesMeans, pool: run.pool)
-    if writesMeans { argument.valuesBehind.update(from: means, count: means.count) }
-    activated?.activate(activation, of: argument, kernels: forward.depthwise.kernels, pool: run.pool)
+    let sums = writesMeans ? AlignedBuffer(count: plan.sumCount * argument.pixelStride) : nil
+    forward(
+      inputs[0], into: activated, sums: sums?.pointer,
+      keeping: forward.kept(argument, hasMeans: writesMeans, input, state: state),
+      plan: plan, scratch: run.scratch, pool: run.pool)
   }
 
   func backward(
@@ -194,13 +192,28 @@ final class DepthwiseGradient: OperationGradient {
       input.finish(kernels: forward.depthwise.kernels, pool: run.pool)
       return
     }
-    let mask = run.masks.flatMap { forward.masks(self.input, at: $0).expanded }
+    let mask = forward.masks(self.input, at: run.kept)?.expanded
     depthwise(
       gradient,
       below: mask.map { ActivationBelow($0) }
-        ?? ActivationBelow(layer.activation, at: Stored(pointer: state, layout: expanded).map),
+        ?? ActivationBelow(layer.activation, slopes: Stored(pointer: state, layout: expanded).map),
       expansion: expansion, residual: input.residual, into: input.target, scratch: run.scratch,
       pool: run.pool)
     input.below?.apply(to: input.target, kernels: forward.depthwise.kernels, pool: run.pool)
+  }
+}
+
+extension ExpandedDepthwise {
+  fileprivate func masks(_ input: FeatureShape, at kept: Kept?) -> Masks? {
+    guard case .mask(_, let pointer) = kept else { return nil }
+    return masks(input, at: pointer)
+  }
+
+  /// - Parameter state: The place of the slopes.
+  fileprivate func kept(
+    _ arguments: FeatureMap, hasMeans: Bool, _ input: FeatureShape, state: UnsafeMutablePointer<Float>
+  ) -> KeptValues {
+    let slopes = expansion.map { _ in FeatureMap(state, expandedShape(input), kernels: depthwise.kernels) }
+    return KeptValues(arguments: arguments, hasMeans: hasMeans, slopes: slopes)
   }
 }

@@ -111,18 +111,18 @@ private final class SqueezeExciteGateGradient: OperationGradient {
   var readsInput: Bool { true }
 
   /// - Returns: The layer's state for a map's means.
-  private func state(_ map: FeatureMap) -> SqueezeExcite.State {
+  private func state(_ map: FeatureMap, pool: ThreadPool) -> SqueezeExcite.State {
     let sums = AlignedBuffer(count: map.pixelStride)
     map.writeSums(to: sums.pointer, kernels: kernels)
     let share = 1 / Float(map.shape.pixelCount)
-    return layer.state(means: (0..<map.pixelStride).map { sums.pointer[$0] * share })
+    return layer.state(means: (0..<map.pixelStride).map { sums.pointer[$0] * share }, pool: pool)
   }
 
   func recompute(
     _ inputs: [FeatureMap], into argument: FeatureMap, activated: FeatureMap?,
     state: UnsafeMutablePointer<Float>, in run: Run
   ) {
-    self.state(inputs[0]).gate.withUnsafeBufferPointer {
+    self.state(inputs[0], pool: run.pool).gate.withUnsafeBufferPointer {
       argument.write(inputs[0], times: $0.baseAddress!, kernels: kernels, pool: run.pool)
     }
   }
@@ -132,7 +132,7 @@ private final class SqueezeExciteGateGradient: OperationGradient {
   ) {
     guard let values = input.values else { preconditionFailure("a gate's gradient without its input") }
     input.target.activate(values.activation, of: values.arguments, kernels: kernels, pool: run.pool)
-    let state = self.state(input.target)
+    let state = self.state(input.target, pool: run.pool)
     let sums = AlignedBuffer(count: gradient.pixelStride)
     kernels.addProducts(
       ProductSum(
@@ -141,7 +141,7 @@ private final class SqueezeExciteGateGradient: OperationGradient {
         rowStride: gradient.pixelStride, activation: .identity))
     let share = 1 / Float(gradient.shape.pixelCount)
     let products = (0..<gradient.pixelStride).map { sums.pointer[$0] }
-    let offsets = self.gradient.meansGradient(products, state: state).map { $0 * share }
+    let offsets = self.gradient.meansGradient(products, state: state, pool: run.pool).map { $0 * share }
     input.target.copy(gradient, pool: run.pool)
     input.target.applyDerivative(
       of: .identity, at: gradient, factors: state.gate, offsets: offsets, kernels: kernels, pool: run.pool)

@@ -77,6 +77,8 @@ package protocol OperationGradient: AnyObject, Sendable {
   var stateCount: Int { get }
   /// Floats of the masks within the operation, with which the backward pass needs no state; nil if it needs one.
   var innerMaskCount: Int? { get }
+  /// True if the forward pass can keep what ``recompute(_:into:activated:state:in:)`` would compute again.
+  var keepsValues: Bool { get }
   /// Floats of scratch memory.
   var scratchCount: Int { get }
 
@@ -104,6 +106,7 @@ extension OperationGradient {
   package var writesMeans: Bool { false }
   package var stateCount: Int { 0 }
   package var innerMaskCount: Int? { stateCount == 0 ? 0 : nil }
+  package var keepsValues: Bool { false }
   package var scratchCount: Int { 0 }
 
   package func backwardToLast(_ gradient: FeatureMap, to input: InputGradient, in run: Run) {
@@ -211,10 +214,17 @@ package struct InputGradient {
 package struct Run {
   /// As many floats as it asks for.
   let scratch: UnsafeMutablePointer<Float>
-  /// The ``GradientMask`` of the output, then those within the operation, which a forward pass writes for the backward pass;
-  /// nil where they are not wanted.
-  var masks: UnsafeMutablePointer<Float>?
+  /// Nil where nothing is to be kept.
+  var kept: Kept?
   let pool: ThreadPool
+}
+
+/// The memory for what a forward pass keeps of an operation for the backward pass.
+package enum Kept {
+  /// The ``GradientMask`` of the output, which has this activation, then those within the operation.
+  case mask(Activation, UnsafeMutablePointer<Float>)
+  /// The argument of the output's activation, and the state.
+  case values(Stored, state: UnsafeMutablePointer<Float>)
 }
 
 /// The layout of a value in memory: rows of channels, one for each pixel, padded to whole vectors.

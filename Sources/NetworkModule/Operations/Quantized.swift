@@ -120,7 +120,7 @@ final class QuantizedExpandedDepthwise: PreparedOperation {
       kernels: kernels)
     return DepthwiseGradient(
       ExpandedDepthwise(expansion: layer.expansion.map { $0.floats }, depthwise: depthwise), input,
-      writesMeans: gateScale != nil)
+      writesMeans: gateScale != nil, threadCount: plan.threadCount)
   }
 }
 

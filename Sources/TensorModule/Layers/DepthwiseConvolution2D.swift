@@ -88,19 +88,21 @@ package struct DepthwiseConvolution2D: Sendable {
   ///   - channelRange: Whole vectors.
   ///   - output: The row's first pixel at the first of the channels.
   ///   - sums: When not nil, the row's sum is added, from the first of the channels on.
-  ///   - activation: In the place of the layer's own.
+  ///   - arguments: When not nil, what the activation gets is written there too.
   package func computeRow(
     rows: UnsafePointer<UnsafePointer<Float>?>, inputPixelStride: Int, inputWidth: Int, padLeft: Int,
     channelRange: Range<Int>, output: UnsafeMutablePointer<Float>, outputPixelStride: Int,
-    outputWidth: Int, sums: UnsafeMutablePointer<Float>?, activation: Activation? = nil
+    outputWidth: Int, sums: UnsafeMutablePointer<Float>?,
+    arguments: (first: UnsafeMutablePointer<Float>, pixelStride: Int)? = nil
   ) {
     let row = DepthwiseRow(
       rows: rows, inputPixelStride: inputPixelStride, inputWidth: inputWidth, output: output,
-      outputPixelStride: outputPixelStride, outputWidth: outputWidth,
+      outputPixelStride: outputPixelStride, outputWidth: outputWidth, arguments: arguments?.first,
+      argumentStride: arguments?.pixelStride ?? 0,
       weight: UnsafePointer(weight.pointer + channelRange.lowerBound), weightStride: paddedChannels,
       bias: UnsafePointer(bias.pointer + channelRange.lowerBound), sums: sums,
       kernelSize: window.kernelSize, stride: window.stride, padLeft: padLeft,
-      channelCount: channelRange.count, activation: activation ?? self.activation)
+      channelCount: channelRange.count, activation: activation)
     if let windows {
       precondition(padLeft == 0 && sums == nil, "words of levels with \(padLeft) pixels of padding left out")
       windows.computeRow(row)
@@ -264,81 +266,6 @@ package struct DepthwiseConvolution2DGradient: Sendable {
             stride: 1, padLeft: taps - 1 - lastColumn,
             channelCount: bias.count, activation: .identity))
       }
-    }
-  }
-}
-
-extension DepthwiseConvolution2D {
-  /// Computes what the activation gets of all output pixels, or gives if it is idempotent, and the means of what it gives,
-  /// while they are in the cache.
-  ///
-  /// - Parameter needsMeans: True if the means are wanted.
-  /// - Returns: Padded channels; none where they are not wanted.
-  package func preActivation(
-    _ input: FeatureMap, into output: FeatureMap, needsMeans: Bool, pool: ThreadPool
-  ) -> [Float] {
-    precondition(
-      output.shape == window.outputShape(input.shape, channels: channels) && input.shape.channels == channels,
-      "depthwise convolution of \(channels) channels from \(input.shape) to \(output.shape)")
-    let resolved = window.resolve(height: input.shape.height, width: input.shape.width)
-    let (height, width) = (output.shape.height, output.shape.width)
-    let ones = needsMeans ? Ones(stride: output.pixelStride) : nil
-    let sums = AlignedBuffer(count: needsMeans ? height * paddedChannels : 1)
-    pool.run(taskCount: height) { y, _ in
-      let row = output.pointer + y * width * output.pixelStride
-      withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { rows in
-        for ky in 0..<window.kernelSize {
-          let row = y * window.stride - resolved.top + ky
-          let isInside = (0..<input.shape.height).contains(row)
-          rows[ky] =
-            isInside ? UnsafePointer(input.pointer + row * input.shape.width * input.pixelStride) : nil
-        }
-        computeRow(
-          rows: rows.baseAddress!, inputPixelStride: input.pixelStride, inputWidth: input.shape.width,
-          padLeft: resolved.left, channelRange: 0..<paddedChannels,
-          output: row, outputPixelStride: output.pixelStride, outputWidth: width, sums: nil,
-          activation: activation.isIdempotent ? activation : .identity)
-      }
-      ones?.addActivated(
-        row, pixelCount: width, channelCount: paddedChannels, to: sums.pointer + y * paddedChannels,
-        activation: activation, kernels: kernels)
-    }
-    if !needsMeans { return [] }
-    // Rows are summed first and then their sums, which keeps the rounding error of a large map small and does not depend
-    // on the number of threads.
-    let factor = 1 / Float(output.shape.pixelCount)
-    return sums.summed(rowCount: height, columnCount: paddedChannels, kernels: kernels).map { $0 * factor }
-  }
-}
-
-/// Factors for `addProducts`, which then adds up activated values that are written nowhere.
-private struct Ones {
-  private let values: AlignedBuffer
-  private let stride: Int
-  private let pixelCount: Int
-
-  /// Floats that leave room for as many others in the first-level cache.
-  private static let cachedFloats = 2048
-
-  /// - Parameter stride: Floats from one pixel to the next.
-  init(stride: Int) {
-    self.stride = stride
-    pixelCount = max(Self.cachedFloats / stride, 1)
-    values = AlignedBuffer(count: pixelCount * stride)
-    values.pointer.update(repeating: 1, count: pixelCount * stride)
-  }
-
-  /// `sums[c] += sum over the pixels of activation(values[p, c])`
-  func addActivated(
-    _ first: UnsafePointer<Float>, pixelCount count: Int, channelCount: Int,
-    to sums: UnsafeMutablePointer<Float>, activation: Activation, kernels: KernelSet
-  ) {
-    for start in Swift.stride(from: 0, to: count, by: pixelCount) {
-      kernels.addProducts(
-        ProductSum(
-          sums: sums, gradient: UnsafePointer(values.pointer), preActivation: first + start * stride,
-          rowCount: min(pixelCount, count - start), columnCount: channelCount, rowStride: stride,
-          activation: activation))
     }
   }
 }

@@ -18,6 +18,8 @@ package struct DepthwisePlan: Sendable, Equatable {
   let alone: Cut
   /// For threads that share them.
   let shared: Cut
+  /// Threads that share the tasks.
+  package let threadCount: Int
   /// Floats of scratch memory for each task.
   package let scratchCount: Int
   /// Floats of an output row of the widest block of channels.
@@ -28,6 +30,14 @@ package struct DepthwisePlan: Sendable, Equatable {
 
   /// The sum that an output row belongs to.
   func sum(ofRow row: Int) -> Int { row / rowsPerSum }
+
+  /// The input rows from the first on that the windows of the first output rows reach.
+  ///
+  /// - Parameter rows: Nil: all.
+  func readRowCount(_ window: Window, rows: Int? = nil) -> Int {
+    let top = window.resolve(height: input.height, width: input.width).top
+    return min(((rows ?? output.height) - 1) * window.stride - top + window.kernelSize, input.height)
+  }
 
   /// Cuts the work on an input of the given shape.
   ///
@@ -46,6 +56,7 @@ package struct DepthwisePlan: Sendable, Equatable {
     let rowsPerSum = (output.height + Self.mostSums - 1) / Self.mostSums
     self.input = input
     self.output = output
+    self.threadCount = threadCount
     sumCount = (output.height + rowsPerSum - 1) / rowsPerSum
     self.rowsPerSum = rowsPerSum
     ringSides = sides
@@ -67,17 +78,25 @@ package struct DepthwisePlan: Sendable, Equatable {
   ///   - source: The source of the rows under the windows, of the plan's input shape.
   ///   - sums: `[sumCount, padded channels]`, overwritten by the sum of every channel over the pixels of some rows; nil when
   ///     they are not wanted.
-  ///   - expandedMask: Overwritten by the bits of the rows that a window reads; nil when they are not wanted.
+  ///   - look: Sees the rows that were expanded, before a window reads them: the pixels, the channels, and the first value,
+  ///     the next pixel's `channels.count` floats on. Bands expand some rows twice; to one of them they belong.
   ///   - scratch: `scratchCount` floats and as many more as `extraScratchCount` says.
   ///   - write: Is called for each row and block of channels, with the extra scratch memory, and calls what it is handed
-  ///     with the place of the row's first pixel and the floats from one pixel to the next.
+  ///     with the place of the row's first pixel and the floats from one pixel to the next, and with the same for what the
+  ///     activation gets, where that is wanted.
   package func run(
     _ depthwise: DepthwiseConvolution2D, over source: RowSource, sums: UnsafeMutablePointer<Float>? = nil,
-    expandedMask: GradientMask? = nil, scratch: UnsafeMutablePointer<Float>, extraScratchCount: Int = 0,
+    look: (
+      (_ pixels: Range<Int>, _ channels: Range<Int>, _ values: UnsafeMutablePointer<Float>, _ isOwn: Bool) ->
+        Void
+    )? = nil, scratch: UnsafeMutablePointer<Float>, extraScratchCount: Int = 0,
     pool: ThreadPool,
     write: (
       _ row: Int, _ channels: Range<Int>, _ extra: UnsafeMutablePointer<Float>,
-      _ compute: (_ output: UnsafeMutablePointer<Float>, _ pixelStride: Int) -> Void
+      _ compute: (
+        _ output: UnsafeMutablePointer<Float>, _ pixelStride: Int,
+        _ arguments: (UnsafeMutablePointer<Float>, Int)?
+      ) -> Void
     ) -> Void
   ) {
     let padded = depthwise.paddedChannels
@@ -94,7 +113,7 @@ package struct DepthwisePlan: Sendable, Equatable {
         scratch: scratch)
       let (rowStride, rowWidth) = (ring.pixelStride, ring.width)
       let padLeft = resolved.left - ring.sides.before
-      let end = min((rows.upperBound - 1) * window.stride - resolved.top + window.kernelSize, input.height)
+      let end = readRowCount(window, rows: rows.upperBound)
       // The next band expands the rows from its first on again.
       let ownEnd = band == cut.bandCount - 1 ? end : rows.upperBound * window.stride - resolved.top
       withUnsafeTemporaryAllocation(of: UnsafePointer<Float>?.self, capacity: window.kernelSize) { pointers in
@@ -103,10 +122,7 @@ package struct DepthwisePlan: Sendable, Equatable {
           ring.hold(
             from: max(top, 0), through: min(top + window.kernelSize, input.height) - 1, end: end
           ) { row, values in
-            guard row < ownEnd else { return }
-            expandedMask?.write(
-              values, stride: rowStride, pixels: row * input.width..<(row + 1) * input.width,
-              channels: channels)
+            look?(row * input.width..<(row + 1) * input.width, channels, values, row < ownEnd)
           }
           for ky in 0..<window.kernelSize {
             let row = top + ky
@@ -114,11 +130,12 @@ package struct DepthwisePlan: Sendable, Equatable {
           }
           let rowSums = sums.map { $0 + sum(ofRow: y) * padded + channels.lowerBound }
           if y.isMultiple(of: rowsPerSum) { rowSums?.update(repeating: 0, count: channels.count) }
-          write(y, channels, scratch + scratchCount) { place, pixelStride in
+          write(y, channels, scratch + scratchCount) { place, pixelStride, arguments in
             depthwise.computeRow(
               rows: pointers.baseAddress!, inputPixelStride: rowStride, inputWidth: rowWidth,
               padLeft: padLeft, channelRange: channels, output: place,
-              outputPixelStride: pixelStride, outputWidth: output.width, sums: rowSums)
+              outputPixelStride: pixelStride, outputWidth: output.width, sums: rowSums,
+              arguments: arguments)
           }
         }
       }
@@ -165,7 +182,9 @@ extension DepthwisePlan {
       for panels in (1...max(mostPanels, 1)).reversed() {
         let blockCount = (layout.panelCount + panels - 1) / panels
         let widest = 2 * panels + layout.vectorCount % 2
-        for rows in stride(from: rowsPerSum, to: output.height + rowsPerSum, by: rowsPerSum).reversed() {
+        // Rows between windows belong to no band.
+        let least = window.stride > window.kernelSize ? output.height : rowsPerSum
+        for rows in stride(from: least, to: output.height + rowsPerSum, by: rowsPerSum).reversed() {
           let bandCount = (output.height + rows - 1) / rows
           let time = cost.time(
             taskCount: blockCount * bandCount, threadCount: threadCount,

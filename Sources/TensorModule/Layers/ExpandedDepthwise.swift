@@ -60,6 +60,22 @@ package struct ExpandedDepthwise: Sendable {
     return PackedMap.count(input, matrix.type, kernels: matrix.kernels)
   }
 
+  /// The values of a run that the backward pass looks at.
+  package struct KeptValues {
+    /// The argument of the output's activation, or what that gives if it is idempotent.
+    let arguments: FeatureMap
+    /// True if the means of the output's channels follow its arguments.
+    let hasMeans: Bool
+    /// The derivative of the expansion's activation; nil without an expansion.
+    package let slopes: FeatureMap?
+
+    package init(arguments: FeatureMap, hasMeans: Bool, slopes: FeatureMap?) {
+      self.arguments = arguments
+      self.hasMeans = hasMeans
+      self.slopes = slopes
+    }
+  }
+
   /// Computes the output and, for each run of rows, the sum of every channel over its pixels.
   ///
   /// - Parameters:
@@ -73,15 +89,81 @@ package struct ExpandedDepthwise: Sendable {
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     precondition(output.shape == plan.output, "output \(output.shape) where \(plan.output) was planned")
-    let source = source(input, packed: packed, plan: plan, pool: pool)
+    let source = source(input, packed: packed, activation: expansion?.activation, plan: plan, pool: pool)
+    let mask = masks?.expanded
     plan.run(
-      depthwise, over: source, sums: sums, expandedMask: masks?.expanded, scratch: scratch, pool: pool
+      depthwise, over: source, sums: sums,
+      look: mask.map { mask in
+        { pixels, channels, values, isOwn in
+          if isOwn { mask.write(values, stride: channels.count, pixels: pixels, channels: channels) }
+        }
+      }, scratch: scratch, pool: pool
     ) { y, channels, _, compute in
       let pixels = y * output.shape.width..<(y + 1) * output.shape.width
-      let place = output.pointer + pixels.lowerBound * output.pixelStride + channels.lowerBound
-      compute(place, output.pixelStride)
+      let place = output.place(pixels.lowerBound, channels)
+      compute(place, output.pixelStride, nil)
       masks?.output?.write(place, stride: output.pixelStride, pixels: pixels, channels: channels)
     }
+  }
+
+  /// The same with what the backward pass looks at.
+  ///
+  /// - Parameters:
+  ///   - output: Nil when it is not wanted.
+  ///   - sums: As above; needed for the means.
+  ///   - kept: Overwritten.
+  ///   - scratch: The plan's `scratchCount` and `widestRowCount` floats.
+  package func callAsFunction(
+    _ input: FeatureMap, packed: UnsafeMutablePointer<Float>? = nil, into output: FeatureMap?,
+    sums: UnsafeMutablePointer<Float>?, keeping kept: KeptValues, plan: DepthwisePlan,
+    scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
+  ) {
+    let arguments = kept.arguments
+    output?.requireSameLayout(arguments)
+    precondition(arguments.shape == plan.output, "\(arguments.shape) for \(plan.output)")
+    let kernels = depthwise.kernels
+    let activation = expansion?.activation ?? .identity
+    if let slopes = kept.slopes {
+      // Behind the last window, no row is expanded.
+      let count = max(slopes.shape.height - plan.readRowCount(depthwise.window), 0) * slopes.rowStride
+      (slopes.valuesBehind - count).update(repeating: 0, count: count)
+    }
+    func look(
+      _ pixels: Range<Int>, _ channels: Range<Int>, _ values: UnsafeMutablePointer<Float>, _ isOwn: Bool
+    ) {
+      guard let slopes = kept.slopes, isOwn else {
+        return kernels.activate(
+          ActivationPass(values: values, count: pixels.count * channels.count, activation: activation))
+      }
+      kernels.activateKeepingSlopes(
+        SlopePass(
+          values: values, rowCount: pixels.count, columnCount: channels.count,
+          slopes: slopes.place(pixels.lowerBound, channels), slopeStride: slopes.pixelStride,
+          activation: activation))
+    }
+    plan.run(
+      depthwise, over: source(input, packed: packed, activation: .identity, plan: plan, pool: pool),
+      sums: sums, look: look, scratch: scratch, extraScratchCount: plan.widestRowCount, pool: pool
+    ) { y, channels, row, compute in
+      let pixel = y * plan.output.width
+      let argument = (arguments.place(pixel, channels), arguments.pixelStride)
+      if !depthwise.activation.isIdempotent {
+        let stride = output?.pixelStride ?? channels.count
+        return compute(output?.place(pixel, channels) ?? row, stride, argument)
+      }
+      compute(argument.0, argument.1, nil)
+      guard let output else { return }
+      for i in 0..<plan.output.width {
+        output.place(pixel + i, channels).update(from: argument.0 + i * argument.1, count: channels.count)
+      }
+    }
+    guard kept.hasMeans, let sums else { return }
+    let (means, stride) = (arguments.valuesBehind, arguments.pixelStride)
+    means.update(repeating: 0, count: stride)
+    kernels.addRows(
+      RowSum(sums: means, matrix: sums, rowCount: plan.sumCount, columnCount: stride, rowStride: stride))
+    let share = 1 / Float(plan.output.pixelCount)
+    for channel in 0..<stride { means[channel] *= share }
   }
 
   /// Computes the output as the words of the layer after it.
@@ -94,33 +176,35 @@ package struct ExpandedDepthwise: Sendable {
     scratch: UnsafeMutablePointer<Float>, pool: ThreadPool
   ) {
     precondition(output.shape == plan.output, "output \(output.shape) where \(plan.output) was planned")
-    let source = source(input, packed: packed, plan: plan, pool: pool)
+    let source = source(input, packed: packed, activation: expansion?.activation, plan: plan, pool: pool)
     plan.run(
       depthwise, over: source, scratch: scratch, extraScratchCount: plan.widestRowCount, pool: pool
     ) { y, channels, row, compute in
-      compute(row, channels.count)
+      compute(row, channels.count, nil)
       output.write(
         pixel: y * output.shape.width, count: output.shape.width, channels: channels, values: row,
         valueStride: channels.count, factors: nil)
     }
   }
 
+  /// - Parameter activation: The activation of the expanded rows; nil without an expansion.
   private func source(
-    _ input: FeatureMap, packed: UnsafeMutablePointer<Float>?, plan: DepthwisePlan, pool: ThreadPool
+    _ input: FeatureMap, packed: UnsafeMutablePointer<Float>?, activation: Activation?, plan: DepthwisePlan,
+    pool: ThreadPool
   ) -> RowSource {
     precondition(
       input.shape.channels == expansion?.matrix.depth ?? depthwise.channels && input.shape == plan.input,
       "input \(input.shape) where \(plan.input) was planned, to a depthwise of \(depthwise.channels) channels"
     )
-    guard let expansion else { return .map(input) }
+    guard let expansion, let activation else { return .map(input) }
     let matrix = expansion.matrix
     if matrix.type == .float32 {
       return matrix.rows(
-        of: UnsafeRawPointer(input.pointer), pixelStride: input.pixelStride, activation: expansion.activation)
+        of: UnsafeRawPointer(input.pointer), pixelStride: input.pixelStride, activation: activation)
     }
     let words = PackedMap(packed!, input.shape, matrix.type, kernels: matrix.kernels)
     words.write(input, factors: nil, pool: pool)
-    return matrix.rows(of: words, activation: expansion.activation)
+    return matrix.rows(of: words, activation: activation)
   }
 }
 

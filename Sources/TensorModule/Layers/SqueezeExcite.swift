@@ -44,20 +44,22 @@ package struct SqueezeExcite: Sendable {
         rowStride: channels))
     let factor = 1 / Float(pixelCount)
     for channel in 0..<channels { sums[channel] *= factor }
-    multiply(reduce, a: sums, into: scratch, activation: activation, pool: pool)
-    multiply(expand, a: scratch, into: gate, activation: self.gate, pool: pool)
+    reduce.multiply(row: sums, into: scratch, activation: activation, pool: pool)
+    expand.multiply(row: scratch, into: gate, activation: self.gate, pool: pool)
   }
+}
 
+extension PackedMatrix {
   /// One row of a product. The weights of a late block come from memory, which one thread alone cannot keep busy.
-  private func multiply(
-    _ matrix: PackedMatrix, a: UnsafePointer<Float>, into c: UnsafeMutablePointer<Float>,
-    activation: Activation, pool: ThreadPool
+  fileprivate func multiply(
+    row: UnsafePointer<Float>, into c: UnsafeMutablePointer<Float>, activation: Activation = .identity,
+    pool: ThreadPool
   ) {
-    let panelCount = matrix.layout.panelCount
-    let pieceCount = matrix.depth * matrix.columnCount < 1 << 15 ? 1 : min(panelCount, 8)
+    let panelCount = layout.panelCount
+    let pieceCount = depth * columnCount < 1 << 15 ? 1 : min(panelCount, 8)
     pool.run(taskCount: pieceCount) { piece, _ in
-      matrix.multiply(
-        a: a, aStride: matrix.depth, rowCount: 1, into: c, cStride: matrix.columnCount,
+      multiply(
+        a: row, aStride: depth, rowCount: 1, into: c, cStride: columnCount,
         panelRange: panelCount * piece / pieceCount..<panelCount * (piece + 1) / pieceCount,
         activation: activation)
     }
@@ -76,24 +78,21 @@ extension SqueezeExcite {
   /// Computes the gate from the channels' means.
   ///
   /// - Parameter means: Padded channels.
-  package func state(means: [Float]) -> State {
+  package func state(means: [Float], pool: ThreadPool) -> State {
     let kernels = expand.kernels
     let channels = kernels.padded(expand.columnCount)
     precondition(means.count == channels, "\(means.count) means for \(expand.columnCount) channels")
     var hidden = [Float](repeating: 0, count: scratchCount)
     var gate = [Float](repeating: 0, count: channels)
     hidden.withUnsafeMutableBufferPointer {
-      reduce.multiply(
-        a: means, aStride: channels, rowCount: 1, into: $0.baseAddress!, cStride: scratchCount)
+      reduce.multiply(row: means, into: $0.baseAddress!, pool: pool)
     }
     var activated = hidden
     activated.withUnsafeMutableBufferPointer {
       kernels.activate(ActivationPass(values: $0.baseAddress!, count: scratchCount, activation: activation))
     }
     gate.withUnsafeMutableBufferPointer {
-      expand.multiply(
-        a: activated, aStride: scratchCount, rowCount: 1, into: $0.baseAddress!, cStride: channels,
-        activation: self.gate)
+      expand.multiply(row: activated, into: $0.baseAddress!, activation: self.gate, pool: pool)
     }
     return State(hidden: hidden, gate: gate)
   }
@@ -118,7 +117,9 @@ package struct SqueezeExciteGradient: Sendable {
 
   /// - Parameter gateGradient: Padded channels.
   /// - Returns: The gradient with respect to the means, padded channels.
-  package func meansGradient(_ gateGradient: [Float], state: SqueezeExcite.State) -> [Float] {
+  package func meansGradient(
+    _ gateGradient: [Float], state: SqueezeExcite.State, pool: ThreadPool
+  ) -> [Float] {
     precondition(
       gateGradient.count == state.gate.count,
       "a gradient of \(gateGradient.count) factors for \(state.gate.count) channels")
@@ -128,8 +129,7 @@ package struct SqueezeExciteGradient: Sendable {
     var hidden = [Float](repeating: 0, count: state.hidden.count)
     var means = [Float](repeating: 0, count: channels)
     hidden.withUnsafeMutableBufferPointer { hidden in
-      expand.multiply(
-        a: sums, aStride: channels, rowCount: 1, into: hidden.baseAddress!, cStride: hidden.count)
+      expand.multiply(row: sums, into: hidden.baseAddress!, pool: pool)
       state.hidden.withUnsafeBufferPointer {
         kernels.applyDerivative(
           DerivativePass(
@@ -138,7 +138,7 @@ package struct SqueezeExciteGradient: Sendable {
       }
     }
     means.withUnsafeMutableBufferPointer {
-      reduce.multiply(a: hidden, aStride: hidden.count, rowCount: 1, into: $0.baseAddress!, cStride: channels)
+      reduce.multiply(row: hidden, into: $0.baseAddress!, pool: pool)
     }
     return means
   }

@@ -6,6 +6,8 @@ package struct ActivationBelow {
   package let activation: Activation
   private let map: FeatureMap?
   private let mask: GradientMask?
+  /// True if the map is the derivative.
+  private var isSlopes = false
 
   /// - Parameter arguments: The input of the activation, or its output if it is idempotent; the gradient's shape and stride.
   package init(_ activation: Activation, at arguments: FeatureMap) {
@@ -15,13 +17,20 @@ package struct ActivationBelow {
   /// - Parameter mask: All that is known of the activation's values.
   package init(_ mask: GradientMask) { (activation, map, self.mask) = (mask.activation, nil, mask) }
 
+  /// - Parameter slopes: The derivative, all that is known of the activation's values; the gradient's shape and stride.
+  package init(_ activation: Activation, slopes: FeatureMap) {
+    self.init(activation, at: slopes)
+    isSlopes = true
+  }
+
   package var arguments: FeatureMap {
+    precondition(!isSlopes, "slopes read as values")
     guard let map else { preconditionFailure("a mask read as values") }
     return map
   }
 
-  var shape: FeatureShape { mask?.shape ?? arguments.shape }
-  var pixelStride: Int { mask?.pixelStride ?? arguments.pixelStride }
+  var shape: FeatureShape { mask?.shape ?? map!.shape }
+  var pixelStride: Int { mask?.pixelStride ?? map!.pixelStride }
 
   /// The means of the channels, where they lie behind the arguments: padded channels.
   package var means: [Float] {
@@ -33,6 +42,14 @@ package struct ActivationBelow {
   /// - Parameter gradient: The first of the pixels.
   func apply(to gradient: UnsafeMutablePointer<Float>, pixels: Range<Int>, kernels: KernelSet) {
     if let mask { return mask.apply(to: gradient, pixels: pixels) }
+    if isSlopes, let map {
+      // One long row.
+      let count = pixels.count * map.pixelStride
+      return kernels.scaleColumns(
+        ColumnScaling(
+          matrix: gradient, rowCount: 1, columnCount: count, rowStride: count,
+          factors: map.pointer + pixels.lowerBound * map.pixelStride))
+    }
     let stride = arguments.pixelStride
     kernels.applyDerivative(
       DerivativePass(
@@ -77,6 +94,11 @@ package struct ActivationBelow {
 extension FeatureMap {
   /// The floats behind the last pixel.
   package var valuesBehind: UnsafeMutablePointer<Float> { pointer + shape.pixelCount * pixelStride }
+
+  /// The first of some channels of a pixel.
+  func place(_ pixel: Int, _ channels: Range<Int>) -> UnsafeMutablePointer<Float> {
+    pointer + pixel * pixelStride + channels.lowerBound
+  }
 
   /// Floats in a row of pixels.
   var rowStride: Int { shape.width * pixelStride }

@@ -97,7 +97,7 @@ package struct QuantizedDepthwise: Sendable {
       pool: pool
     ) { y, channels, row, compute in
       let (width, count) = (words.shape.width, channels.count)
-      compute(row, count)
+      compute(row, count, nil)
       if activation != .relu6 {
         depthwise.kernels.activateExactly(
           ExactPass(
@@ -128,7 +128,7 @@ package struct QuantizedDepthwise: Sendable {
       depthwise, over: source(input, plan), scratch: scratch, extraScratchCount: plan.widestRowCount,
       pool: pool
     ) { y, channels, row, compute in
-      compute(row, channels.count)
+      compute(row, channels.count, nil)
       depthwise.kernels.activateExactly(
         ExactPass(
           values: row, valueStride: channels.count,

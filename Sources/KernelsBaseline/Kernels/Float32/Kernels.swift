@@ -13,7 +13,7 @@ package func makeKernelSet(
     scaleColumns: { scaleColumns($0) }, scaleRows: { scaleRows($0) }, addRows: { addRows($0) },
     activate: { activate($0) }, activateExactly: { activateExactly($0) }, round: { round($0) },
     applyDerivative: { applyDerivative($0) },
-    addProducts: { addProducts($0) },
+    activateKeepingSlopes: { activateKeepingSlopes($0) }, addProducts: { addProducts($0) },
     writeMask: { writeMask($0) }, applyMask: { applyMask($0) },
     normalizeRows: { normalizeRows($0) }, softmaxRows: { softmaxRows($0) },
     peakProbe: { peakProbe($0) })

@@ -1,3 +1,4 @@
+import CBuiltins
 import KernelInterface
 
 func scaleColumns(_ scaling: ColumnScaling) {
@@ -72,6 +73,26 @@ extension DerivativePass: ActivationLoop {
 }
 
 func applyDerivative(_ pass: DerivativePass) { pass.activation.select(pass) }
+
+extension SlopePass: ActivationLoop {
+  @inline(__always)
+  func run<Function: ActivationFunction>(_: Function.Type) {
+    for r in 0..<rowCount {
+      let row = values + r &* columnCount
+      let slopes = slopes + r &* slopeStride
+      forEachVector(columnCount) { c in
+        let value = load(row + c)
+        store_streamed(Function.derivative(value), slopes + c)
+        store(Function.apply(value), row + c)
+      }
+    }
+  }
+}
+
+func activateKeepingSlopes(_ pass: SlopePass) {
+  pass.activation.select(pass)
+  finish_streamed_stores()
+}
 
 extension ProductSum: ActivationLoop {
   @inline(__always)

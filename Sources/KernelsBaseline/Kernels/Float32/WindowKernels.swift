@@ -1,3 +1,4 @@
+import CBuiltins
 import KernelInterface
 
 /// A window of constant size and stride, sliding over runs of outputs.
@@ -76,6 +77,10 @@ private enum OutputRun<let size: Int, let stride: Int, let run: Int> {
       if span > 14 { feed(14, &input, pixelStride, taps, &sums) }
     }
     let output = row.output + (x &* row.outputPixelStride &+ channel)
+    if let arguments = row.arguments {
+      let place = arguments + (x &* row.argumentStride &+ channel)
+      for i in 0..<run { store_streamed(sums[i], place + i &* row.argumentStride) }
+    }
     for i in 0..<run {
       let value = Function.apply(sums[i])
       if i >= doneCount { total += value }
@@ -141,6 +146,9 @@ private enum Edge<let vectors: Int> {
         }
       }
       for j in 0..<vectors {
+        if let arguments = row.arguments {
+          store_streamed(sums[j], arguments + (x &* row.argumentStride &+ channel &+ j &* width))
+        }
         let value = Function.apply(sums[j])
         totals[j] += value
         store(value, row.output + (x &* row.outputPixelStride &+ channel &+ j &* width))
@@ -183,6 +191,7 @@ private struct Channels: ActivationLoop {
 /// See ``DepthwiseRow``.
 func depthwiseRow(_ row: DepthwiseRow) {
   row.activation.select(Channels(row: row))
+  if row.arguments != nil { finish_streamed_stores() }
 }
 
 /// See ``MaxPoolingRow``.

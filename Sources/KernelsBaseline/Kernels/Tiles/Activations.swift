@@ -246,7 +246,9 @@ extension SiLU {
     // Beyond, the derivative is all but 0 (at -87.5 it is -9e-37), but exp(-x) would be clamped while x grows.
     let x = x.raised(to: -87.5)
     let one = Vector(repeating: 1)
-    let sigmoid = Sigmoid.apply(x)
+    // As in `apply`: where both are wanted, the compiler makes one of the two.
+    let (numerator, denominator) = sigmoidFraction(x)
+    let sigmoid = numerator / denominator
     var slope = one
     slope.accumulate(x, one - sigmoid)
     return sigmoid * slope
