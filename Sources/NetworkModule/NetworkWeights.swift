@@ -44,7 +44,7 @@ package struct NetworkWeights {
   /// - Throws: where there is none, it has another shape or type, or a value is not finite.
   func tensor(_ name: String, shape: [Int]) throws(DermaFusionError) -> [Float] {
     let tensor = try storedTensor(name, shape: shape)
-    defer { release(tensor) }
+    defer { release(tensor, 0..<tensor.elementCount) }
     return try tensor.floats()
   }
 
@@ -67,7 +67,12 @@ package struct NetworkWeights {
     return tensor
   }
 
-  private func release(_ tensor: StoredTensor) { if isReadOnce { tensor.release() } }
+  /// Elements that are released while the rest of their tensor is packed.
+  private static let releasedCount = 1 << 20
+
+  private func release(_ tensor: StoredTensor, _ range: Range<Int>) {
+    if isReadOnce { tensor.release(range) }
+  }
 
   /// Checks that every tensor of the file was asked for, in whichever scope.
   ///
@@ -102,12 +107,19 @@ package struct NetworkWeights {
     }
     let shape = [product.channels, inputs] + (product.isDense ? [] : [1, 1])
     let weight = try storedTensor("\(product.name).weight", shape: shape)
-    defer { release(weight) }
+    var released = 0
+    defer { release(weight, released..<weight.elementCount) }
     let (fold, bias) = try additions(to: product)
     return try PackedMatrix(
       columnCount: product.channels, depth: inputs, bias: bias, kernels: kernels, type: product.type
     ) {
       (column, start, target) throws(DermaFusionError) in
+      // A panel's columns, three vectors at most, are read side by side.
+      let packed = (column - 3 * kernels.vectorWidth) * inputs
+      if packed - released >= Self.releasedCount {
+        release(weight, released..<packed)
+        released = packed
+      }
       let first = column * inputs + start
       try weight.convert(first..<first + target.count, into: target)
       fold?.apply(to: target, channel: column)

@@ -47,9 +47,9 @@ package struct StoredTensor: Sendable {
       range.lowerBound >= 0 && range.upperBound <= elementCount && destination.count == range.count,
       "converting \(range) of \(elementCount) elements of \(name) into room for \(destination.count)")
     guard !range.isEmpty, let target = destination.baseAddress else { return }
-    let start = byteRange.lowerBound + range.lowerBound * dataType.byteCount
+    let bytes = bytes(range)
     let isFinite = file.withBytes { file in
-      let stored = file.extracting(start..<start + range.count * dataType.byteCount)
+      let stored = file.extracting(bytes)
       return unsafe stored.withUnsafeBytes { bytes in
         let source = bytes.baseAddress!
         return switch dataType {
@@ -95,8 +95,13 @@ package struct StoredTensor: Sendable {
     }
   }
 
-  /// Gives its memory back, where nobody reads it again but the hash of the file.
-  package func release() { file.release(byteRange) }
+  /// Gives the memory of some elements back, where nobody reads them again but the hash of the file.
+  package func release(_ range: Range<Int>) { file.release(bytes(range)) }
+
+  private func bytes(_ range: Range<Int>) -> Range<Int> {
+    let start = byteRange.lowerBound + range.lowerBound * dataType.byteCount
+    return start..<start + range.count * dataType.byteCount
+  }
 
   private func firstNonFiniteValue() -> DermaFusionError {
     for index in 0..<elementCount {

@@ -77,9 +77,10 @@ package enum FreshPages {
   /// Ranges from this size on are kept, and taken.
   private static let spareByteCount = 1 << 20
 
-  /// On Linux one call maps all pages. If each were mapped when it is first written, they would cost half as much again.
+  /// On Linux one call maps all small pages. If each were mapped when it is first written, they would cost half as much again.
+  /// Large ones are mapped then, and memory that is filled from other memory takes no more than both need at a time.
   ///
-  /// - Parameter populates: map the pages now. If false, call ``populate(_:)`` later.
+  /// - Parameter populates: map small pages now. If false, call ``populate(_:)`` later.
   /// - Returns: nil where the system has no pages to give.
   package static func map(byteCount: Int, populates: Bool = true) -> UnsafeMutableRawPointer? {
     #if os(Linux)
@@ -95,10 +96,7 @@ package enum FreshPages {
       }
       guard unsafe address != MAP_FAILED else { return nil }
       #if os(Linux)
-        if isLarge {
-          _ = unsafe madvise(address, byteCount, Int32(MADV_HUGEPAGE))
-          if populates { unsafe populate(UnsafeMutableRawBufferPointer(start: address, count: byteCount)) }
-        }
+        if isLarge { _ = unsafe madvise(address, byteCount, Int32(MADV_HUGEPAGE)) }
       #endif
       return unsafe address
     #else
