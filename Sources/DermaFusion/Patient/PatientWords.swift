@@ -80,7 +80,7 @@ public enum BodySite: String, Sendable, CaseIterable {
   /// another region.
   private static let regions: [String: BodySite] = meanings([
     .abdomen: "abdominal wall, bauch, oberbauch, unterbauch, ventre",
-    .acral: "hände oder füße, main ou pied",
+    .acral: "acral palms or soles, acral nos, hände oder füße, main ou pied",
     .back: "torso back, rücken, ruecken, dos",
     .chest: "breast, chest wall, brust, brustkorb, poitrine",
     .ear: "auricle, earlobe, external ear, pinna, ohr, ohren, ohrmuschel, ohrläppchen, oreille",
@@ -101,8 +101,10 @@ public enum BodySite: String, Sendable, CaseIterable {
     .neck: "hals, nacken, cou, nuque",
     .scalp: "kopfhaut, cuir chevelu",
     .trunk: "rumpf, tronc",
-    .unknown:
-      "torso, torso front, head neck, oral genital, palms soles, anogenital, \(unknownWords)",
+    .unknown: """
+    torso, torso front, head neck, oral genital, oral or genital, palms soles, anogenital, nail nos, fingernail, \
+    toenail, \(unknownWords)
+    """,
     .upperExtremity: """
     arm, elbow, forearm, upper limb, arme, obere extremität, obere extremitäten, oberarm, unterarm, \
     ellenbogen, ellbogen, bras, avant bras, coude, membre supérieur
