@@ -1,11 +1,21 @@
 """Options that several commands share."""
 
 import argparse
+import json
 from pathlib import Path
+
+from dermafusion_training.model.config import fault_of
 
 
 def new_parser(description):
     return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def fit_text(text):
+    """The type of an option whose text goes into config.json."""
+    if fault := fault_of(text):
+        raise argparse.ArgumentTypeError(f"{json.dumps(text)}: {fault}")
+    return text
 
 
 def add_data_options(parser, split=True):

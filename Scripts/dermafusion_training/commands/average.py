@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dermafusion_training.model.export import export
 from dermafusion_training.model.folder import load_folder
-from dermafusion_training.options import new_parser
+from dermafusion_training.options import fit_text, new_parser
 
 VARYING = ("name", "version", "training", "abstention")  # keys of config.json in which the models may differ
 
@@ -37,8 +37,8 @@ def average(folders, output, name, version):
 def main():
     parser = new_parser(__doc__)
     parser.add_argument("models", type=Path, nargs="+", metavar="FOLDER")
-    parser.add_argument("--name", default="average")
-    parser.add_argument("--version", default="1.0.0")
+    parser.add_argument("--name", type=fit_text, default="average")
+    parser.add_argument("--version", type=fit_text, default="1.0.0")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     if (options.output / "config.json").exists():

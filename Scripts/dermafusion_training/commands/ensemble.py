@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from dermafusion_training.model.ensemble import WEIGHTS, identity, make_ensemble
-from dermafusion_training.options import new_parser
+from dermafusion_training.options import fit_text, new_parser
 
 
 def member(text):
@@ -36,8 +36,8 @@ def member(text):
 def parse_options():
     parser = new_parser(__doc__)
     parser.add_argument("--member", type=member, action="append", required=True, metavar="NAME=FOLDER[:WEIGHT]")
-    parser.add_argument("--name", default="ensemble")
-    parser.add_argument("--version", default="1.0.0")
+    parser.add_argument("--name", type=fit_text, default="ensemble")
+    parser.add_argument("--version", type=fit_text, default="1.0.0")
     parser.add_argument("--temperature", type=float, default=1.0, help="of the vote, after those of the members")
     parser.add_argument("--output", type=Path, required=True)
     return parser.parse_args()

@@ -58,7 +58,7 @@ from dermafusion_training.model.timm_folder import (
     require_named_network,
     transform,
 )
-from dermafusion_training.options import new_parser
+from dermafusion_training.options import fit_text, new_parser
 
 
 def parse_options():
@@ -70,8 +70,8 @@ def parse_options():
     parser.add_argument("--classes", metavar="IDS|FILE.json", help="in the order of the outputs")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR")
     parser.add_argument("--dtype", choices=DTYPES, default="float16")
-    parser.add_argument("--name", help="the model's name (default: the architecture)")
-    parser.add_argument("--version", default="1.0.0")
+    parser.add_argument("--name", type=fit_text, help="the model's name (default: the architecture)")
+    parser.add_argument("--version", type=fit_text, default="1.0.0")
     parser.add_argument(
         "--padding", choices=EPSILONS,
         help="with its batch-norm epsilon; default: same for tf_* and every lite, symmetric for the others",

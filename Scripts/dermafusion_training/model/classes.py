@@ -7,7 +7,7 @@ its own name. `malignancy` is one of MALIGNANCIES and stands in all entries or i
 import json
 from pathlib import Path
 
-from dermafusion_training.model.config import CLASSES
+from dermafusion_training.model.config import CLASSES, fault_of
 
 NAMES = {
     "akiec": "Actinic keratoses",
@@ -45,8 +45,9 @@ def entry_of(item, place):
         raise ClassesError(f"{place}: the key class is missing")
     entry = {"class": item["class"], "name": item.get("name", item["class"])}
     for key, value in entry.items():
-        if not isinstance(value, str) or not value.strip():
-            raise ClassesError(f"{place}: {key} {json.dumps(value)}: must be a string that is not empty")
+        fault = fault_of(value) if isinstance(value, str) else "must be a string that is not empty"
+        if fault:
+            raise ClassesError(f"{place}: {key} {json.dumps(value)}: {fault}")
     if "malignancy" in item:
         if item["malignancy"] not in MALIGNANCIES:
             raise ClassesError(

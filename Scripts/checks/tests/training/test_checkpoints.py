@@ -71,6 +71,10 @@ class ClassesTests(Folder):
             json.dumps([f"c{i}" for i in range(1001)]): "1001 classes: must be 2 to 1000",
             '["a", "b", "a"]': "class 'a' occurs 2 times: must be unique",
             '["a", ""]': 'class 2: class "": must be a string that is not empty',
+            '["a", "b\\nc"]': 'class 2: class "b\\nc": must have no control characters',
+            '["a", "\\u202eb"]': 'class 2: class "\\u202eb": must have no control characters',
+            '[{"class": "a", "name": "A\\u0007"}, "b"]': 'class 1: name "A\\u0007": must have no control',
+            json.dumps(["a", "b" * 201]): f'class 2: class "{"b" * 201}": must have at most 200 characters',
             '["a", 3]': "class 2 3: must be a string or an object",
             '[{"name": "A"}, "b"]': "class 1: the key class is missing",
             '[{"class": "a", "title": "A"}, "b"]': "class 1: key 'title': must be one of class, name, malignancy",
@@ -201,6 +205,14 @@ class CommandTests(Folder):
         self.assertIn("note: the outputs are taken as akiec, bcc, bkl, df, mel, nv, vasc, in this order", errors)
         config = json.loads((self.folder / "model" / "config.json").read_text())
         self.assertEqual(class_ids(config["classes"]), CLASSES)
+
+    def test_a_name_that_no_model_may_have_is_wrong_usage(self):
+        path, state = self.checkpoint("resnet18", CLASSES)
+        torch.save(state, path)
+        for option, value in (("--name", "a\nb"), ("--version", "")):
+            status, errors = self.run_command("--architecture", "resnet18", "--checkpoint", path, option, value)
+            self.assertEqual(status, 2, option)
+            self.assertIn(f"argument {option}: {json.dumps(value)}: must ", errors)
 
     def test_networks_that_cannot_be_run_are_refused_by_what_they_are(self):
         path, state = self.checkpoint("resnet18", CLASSES)
