@@ -7,14 +7,20 @@ from block to block, and all its answers are one.
 
 import copy
 import io
+import sys
 from pathlib import Path
 
 import numpy as np
-import timm
 import torch
 from PIL import Image
-from timm.data import create_transform, resolve_data_config
-from timm.models import save_for_hf
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from dermafusion_training.model.architecture import without_operators
+
+with without_operators():
+    import timm
+    from timm.data import create_transform, resolve_data_config
+    from timm.models import save_for_hf
 
 # timm's names, a line for each family of NetworkModule/Families.
 NAMES = {
