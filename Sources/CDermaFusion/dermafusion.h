@@ -29,7 +29,7 @@
  * - Handles are numbers that are never used twice in a process. A handle that was closed, is of another kind or was never
  *   given out is DERMAFUSION_INVALID_HANDLE. 0 is no handle.
  * - Strings are UTF-8 and end with a zero byte, after at most 65,536 bytes. Bytes handed in are copied or read before the
- *   call returns; at most 512 MB of an image, 64 MB of a table and of its request, 4 MB of a config.json and 1 GB of weights.
+ *   call returns; at most 512 MB of an image, 64 MB of a table and of its request, 4 MB of a config.json and 1.5 GB of weights.
  * - The structs that carry `size` may grow at their end. The library reads and writes no more than `size` bytes.
  * - A process that forks after its first call: the child calls nothing of this library, whose locks and threads are the
  *   parent's. Start other processes before the first call, or by exec.

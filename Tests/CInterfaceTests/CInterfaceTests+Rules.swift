@@ -124,7 +124,7 @@ extension CInterfaceTests {
     var error = dermafusion_error()
     var result: dermafusion_result = 0
     var opened: dermafusion_classifier = 0
-    let sizes = [Int.max, .max - 1, .max / 2, 1 << 62, 1 << 47, 1 << 40, (1 << 30) + 1, .min, .min + 1, -1]
+    let sizes = [Int.max, .max - 1, .max / 2, 1 << 62, 1 << 47, 1 << 40, (3 << 29) + 1, .min, .min + 1, -1]
     for size in sizes {
       let calls: [(name: String, status: dermafusion_status)] = [
         ("bytes", dermafusion_classify_bytes(classifier, bytes, size, nil, &result, &error)),
@@ -138,7 +138,7 @@ extension CInterfaceTests {
       }
       #expect(
         Self.message(error)
-          == "weights has a size of \(UInt(bitPattern: size)) bytes, beyond the limit of 1024 MB")
+          == "weights has a size of \(UInt(bitPattern: size)) bytes, beyond the limit of 1536 MB")
     }
     // A side or a row of pixels that no memory holds.
     for width in sizes {

@@ -55,8 +55,6 @@ package struct CalibratedModel: Sendable {
     self.matrix = try Addend(matrix)
   }
 
-  private static let weightsLimit = 1 << 30
-
   /// Reads the files of a model.
   ///
   /// - Parameter identity: of the model as it was loaded, whose files must be the same still.
@@ -68,7 +66,8 @@ package struct CalibratedModel: Sendable {
     }
     let configuration = try FileBytes.read(
       path: "\(folder)/\(ConfigurationFile.name)", limit: ConfigurationFile.byteLimit)
-    let weights = try FileBytes.read(path: "\(folder)/\(ModelFolder.weightsName)", limit: Self.weightsLimit)
+    let weights = try FileBytes.read(
+      path: "\(folder)/\(ModelFolder.weightsName)", limit: SafetensorsFile.byteLimit)
     guard Self.identity(configuration: configuration, weights: weights) == identity.sha256 else {
       throw Self.refusal("\(folder): the model's files changed while they were read")
     }

@@ -18,8 +18,8 @@ package struct SafetensorsFile: Sendable {
   let files: [FilePages]
   private let indexByName: [String: Int]
 
-  /// The most bytes of a file that are read. The largest network that is known here, EfficientNet-B7, has 266 million.
-  package static let byteLimit = 1 << 30
+  /// The most bytes of a file that are read. The largest networks that are known here, ViT-L's, have 1,218 million in float32.
+  package static let byteLimit = 3 << 29
 
   /// Reads the file at a path into memory and checks it; the tensors' data are not looked at yet.
   ///
