@@ -44,7 +44,7 @@ public enum BodySite: String, Sendable, CaseIterable {
     self = site
   }
 
-  /// Reads a region as ``init(region:)`` does. `nil` also for a region of several sites: a person is asked for one site.
+  /// Reads a region as ``init(region:)`` does, but gives `nil` for a region of several sites: a person can name one of them.
   package init?(word: String) {
     guard let site = BodySite(region: word),
       site != .unknown || "unknown, \(Self.unknownWords)".listed.contains(word.lowercased())

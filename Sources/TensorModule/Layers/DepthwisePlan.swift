@@ -81,9 +81,9 @@ package struct DepthwisePlan: Sendable, Equatable {
   ///   - look: Sees the rows that were expanded, before a window reads them: the pixels, the channels, and the first value,
   ///     the next pixel's `channels.count` floats on. Bands expand some rows twice; to one of them they belong.
   ///   - scratch: `scratchCount` floats and as many more as `extraScratchCount` says.
-  ///   - write: Is called for each row and block of channels, with the extra scratch memory, and calls what it is handed
-  ///     with the place of the row's first pixel and the floats from one pixel to the next, and with the same for what the
-  ///     activation gets, where that is wanted.
+  ///   - write: Is called for each row and block of channels, with the extra scratch memory. It calls `compute` with the place
+  ///     of the row's first pixel and the floats from one pixel to the next. Where the argument of the activation is wanted
+  ///     too, `arguments` is the same of its memory.
   package func run(
     _ depthwise: DepthwiseConvolution2D, over source: RowSource, sums: UnsafeMutablePointer<Float>? = nil,
     look: (
