@@ -69,7 +69,8 @@ enum EigenCAM {
   private static func gram(_ matrix: [Float], rowCount: Int, columnCount: Int) -> SymmetricMatrix {
     let kernels = KernelChoice.current
     let packed = PackedMatrix(
-      weight: matrix, columnCount: rowCount, depth: columnCount, bias: nil, kernels: kernels)
+      weight: matrix, columnCount: rowCount, depth: columnCount, bias: nil, kernels: kernels,
+      lasts: false)
     let stride = kernels.padded(rowCount)
     let product = AlignedBuffer(count: rowCount * stride)
     unsafe packed.multiply(

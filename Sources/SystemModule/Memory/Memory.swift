@@ -12,11 +12,22 @@ import CLibrary
   package let pointer: UnsafeMutablePointer<Float>
   package let count: Int
   private let mapping: UnsafeMutableRawPointer?
+  /// Where it is a part of a range.
+  private let range: SharedRange?
 
-  package init(count: Int) {
+  /// - Parameter lasts: True where it lives as long as a model: it may then lie in a range that buffers share, and its
+  ///   memory goes back with the last of them.
+  package init(count: Int, lasts: Bool = false) {
     precondition(count >= 0, "a buffer cannot hold \(count) elements")
     self.count = count
     let stored = max(count, 16)
+    if lasts, let part = SharedRange.part(byteCount: stored * 4) {
+      range = part.range
+      unsafe mapping = nil
+      unsafe pointer = unsafe part.range.address(part.offset).bindMemory(to: Float.self, capacity: stored)
+      return
+    }
+    range = nil
     if stored * 4 >= Self.mappedByteCount, let mapping = unsafe FreshPages.map(byteCount: stored * 4) {
       unsafe self.mapping = unsafe mapping
       unsafe pointer = unsafe mapping.bindMemory(to: Float.self, capacity: stored)
@@ -30,7 +41,7 @@ import CLibrary
   deinit {
     if let mapping = unsafe mapping {
       unsafe FreshPages.unmap(mapping, byteCount: max(count, 16) * 4)
-    } else {
+    } else if range == nil {
       unsafe pointer.deallocate()
     }
   }
@@ -73,7 +84,7 @@ package enum FreshPages {
 
   private static let spare = Locked<Spare?>(nil)
   /// Ranges from this size on may have pages of 2 MB: the system gives one of them in the time of some ten small ones.
-  private static let hugeByteCount = 1 << 22
+  fileprivate static let hugeByteCount = 1 << 22
   /// Ranges from this size on are kept, and taken.
   private static let spareByteCount = 1 << 20
 
@@ -166,6 +177,59 @@ package enum FreshPages {
       return unsafe address
     }
   #endif
+}
+
+/// A range of pages that lasting buffers share, each a part behind the one before.
+///
+/// A model's weights are hundreds of buffers, most of them smaller than a page of 2 MB. Mapped one by one they get small
+/// pages, which the system takes longer to give than the weights take to be packed.
+///
+/// `@unchecked Sendable`: the pointer is set once, and nobody gets a part twice.
+private final class SharedRange: @unchecked Sendable {
+  private let start: UnsafeMutableRawPointer
+
+  /// Less is not worth a part; more has large pages by itself.
+  private static let partByteCounts = (1 << 12)..<FreshPages.hugeByteCount
+  private static let byteCount = 1 << 25
+  private static let hugePageByteCount = 1 << 21
+
+  /// The range that the next parts come from, for as long as a buffer lies in it, and where the next part may begin.
+  private struct Open {
+    weak var range: SharedRange?
+    var end = 0
+  }
+  private static let open = Locked(Open())
+
+  private init?() {
+    guard let start = unsafe FreshPages.map(byteCount: Self.byteCount) else { return nil }
+    unsafe self.start = unsafe start
+  }
+
+  deinit { unsafe FreshPages.unmap(start, byteCount: Self.byteCount) }
+
+  /// The next part, zero and on a boundary of 64 bytes; nil where none is wanted or the system has no range.
+  static func part(byteCount wanted: Int) -> (range: SharedRange, offset: Int)? {
+    #if os(Linux)
+      guard partByteCounts.contains(wanted) else { return nil }
+      return open.withLock { open in
+        let place = open.end.roundedUp(toMultipleOf: 64)
+        if let range = open.range, place + wanted <= byteCount {
+          open.end = place + wanted
+          return (range, place)
+        }
+        guard let range = SharedRange() else { return nil }
+        // Large pages lie on their own boundaries.
+        let first = unsafe -Int(bitPattern: range.start) & (hugePageByteCount - 1)
+        open = Open(range: range, end: first + wanted)
+        return (range, first)
+      }
+    #else
+      return nil
+    #endif
+  }
+
+  /// The memory of a part.
+  func address(_ offset: Int) -> UnsafeMutableRawPointer { unsafe start + offset }
 }
 
 /// True if memory can be had. Swift ends the process where an array cannot get its memory; a caller that asks first can

@@ -19,7 +19,7 @@ package struct Convolution2DGradient: Sendable {
     let (inputs, outputs) = (layer.inputChannels, layer.outputChannels)
     let weight = layer.unpackedWeight()
     transposed = PackedMatrix(
-      columnCount: inputs, depth: weight.count / inputs, bias: nil, kernels: layer.kernels
+      columnCount: inputs, depth: weight.count / inputs, bias: nil, kernels: layer.kernels, lasts: false
     ) { column, start, target in
       weight.withUnsafeBufferPointer { weight in
         for i in target.indices {

@@ -29,7 +29,7 @@ package struct DepthwiseConvolution2D: Sendable {
     self.kernels = kernels
     windows = nil
     let stride = kernels.padded(channels)
-    self.weight = AlignedBuffer(count: taps * stride)
+    self.weight = AlignedBuffer(count: taps * stride, lasts: true)
     self.bias = AlignedBuffer(count: stride)
     for channel in 0..<channels {
       self.bias.pointer[channel] = bias[channel]
@@ -59,7 +59,7 @@ package struct DepthwiseConvolution2D: Sendable {
     self.windows = windows
     let padded = kernels.padded(channels)
     let outputs = 4 / stride
-    weight = AlignedBuffer(count: size * outputs * 2 * padded)
+    weight = AlignedBuffer(count: size * outputs * 2 * padded, lasts: true)
     self.bias = AlignedBuffer(count: padded)
     let bytes = UnsafeMutableRawPointer(weight.pointer)
     for channel in 0..<channels {

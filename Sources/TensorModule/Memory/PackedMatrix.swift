@@ -39,11 +39,15 @@ package struct PackedMatrix: Sendable {
   /// - Parameters:
   ///   - weight: `[columnCount, depth]`, row-major: PyTorch's layout of a dense layer.
   ///   - bias: One value for each column, or nil for zeros.
-  package init(weight: [Float], columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet) {
+  ///   - lasts: False where it is for one run, and not for as long as a model.
+  package init(
+    weight: [Float], columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet, lasts: Bool = true
+  ) {
     precondition(
       weight.count == columnCount * depth,
       "\(weight.count) weights for a matrix of [\(columnCount), \(depth)]")
-    self.init(columnCount: columnCount, depth: depth, bias: bias, kernels: kernels) { column, start, target in
+    self.init(columnCount: columnCount, depth: depth, bias: bias, kernels: kernels, lasts: lasts) {
+      column, start, target in
       weight.withUnsafeBufferPointer { weight in
         target.baseAddress!.update(from: weight.baseAddress! + (column * depth + start), count: target.count)
       }
@@ -55,14 +59,16 @@ package struct PackedMatrix: Sendable {
   /// - Parameters:
   ///   - bias: One value for each column, or nil for zeros.
   ///   - type: Floats or bfloat16, to which the weight is rounded; one that the kernels have.
+  ///   - lasts: As above.
   ///   - read: Writes weights `start ..< start + target.count` of a column's `depth`.
   package init<Failure: Error>(
     columnCount: Int, depth: Int, bias: [Float]?, kernels: KernelSet, type: ElementType = .float32,
+    lasts: Bool = true,
     read: (_ column: Int, _ start: Int, _ target: UnsafeMutableBufferPointer<Float>) throws(Failure) -> Void
   ) throws(Failure) {
     precondition(
       bias == nil || bias?.count == columnCount, "\(bias?.count ?? 0) biases for \(columnCount) columns")
-    self.init(columnCount: columnCount, depth: depth, kernels: kernels, type: type)
+    self.init(columnCount: columnCount, depth: depth, kernels: kernels, type: type, lasts: lasts)
     bias?.withUnsafeBufferPointer { self.bias.pointer.update(from: $0.baseAddress!, count: columnCount) }
     switch type {
     case .float32: try pack(read) { $0 }
@@ -106,7 +112,8 @@ package struct PackedMatrix: Sendable {
 
   /// A matrix of zeros.
   private init(
-    columnCount: Int, depth: Int, kernels: KernelSet, type: ElementType, quantized: Quantized? = nil
+    columnCount: Int, depth: Int, kernels: KernelSet, type: ElementType, quantized: Quantized? = nil,
+    lasts: Bool = true
   ) {
     self.depth = depth
     self.columnCount = columnCount
@@ -117,7 +124,7 @@ package struct PackedMatrix: Sendable {
     let valuesPerWord = kernels.products[type]!.valuesPerWord
     wordCount = (depth + valuesPerWord - 1) / valuesPerWord
     let paddedColumns = layout.vectorCount * kernels.vectorWidth
-    panels = AlignedBuffer(count: paddedColumns * wordCount)
+    panels = AlignedBuffer(count: paddedColumns * wordCount, lasts: lasts)
     bias = AlignedBuffer(count: paddedColumns)
     scale = quantized.map { _ in AlignedBuffer(count: paddedColumns) }
   }
@@ -277,13 +284,14 @@ extension PackedMatrix {
   package var floats: PackedMatrix {
     if let weight = quantized?.weight {
       return PackedMatrix(
-        weight: weight.values, columnCount: columnCount, depth: depth, bias: weight.bias, kernels: kernels)
+        weight: weight.values, columnCount: columnCount, depth: depth, bias: weight.bias, kernels: kernels,
+        lasts: false)
     }
     guard type == .bfloat16 else { return self }
     let width = kernels.vectorWidth
     let halves = UnsafeRawPointer(panels.pointer).assumingMemoryBound(to: UInt16.self)
     let bias = Array(UnsafeBufferPointer(start: bias.pointer, count: columnCount))
-    return PackedMatrix(columnCount: columnCount, depth: depth, bias: bias, kernels: kernels) {
+    return PackedMatrix(columnCount: columnCount, depth: depth, bias: bias, kernels: kernels, lasts: false) {
       column, start, target in
       let panel = min(column / (2 * width), layout.panelCount - 1)
       let lanes = layout.vectorCount(ofPanel: panel) * width
@@ -299,6 +307,7 @@ extension PackedMatrix {
   package func transposed() -> PackedMatrix {
     // Row-major [columns, depth] of the transpose is [depth, columns] of this.
     PackedMatrix(
-      weight: unpacked(), columnCount: depth, depth: columnCount, bias: nil, kernels: kernels)
+      weight: unpacked(), columnCount: depth, depth: columnCount, bias: nil, kernels: kernels,
+      lasts: false)
   }
 }
