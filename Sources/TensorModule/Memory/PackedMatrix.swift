@@ -184,9 +184,9 @@ package struct PackedMatrix: Sendable {
   /// The greatest magnitude of a sum in 8 bits.
   package static let quantizedSumLimit = 2_147_483_647.0
 
-  /// Weights that are read at a time, whole words: the part of a panel that they are spread over stays in the first-level
-  /// cache.
-  private static let pieceLength = 128
+  /// Weights that are read at a time, whole words: so many that the processor fetches the next ones ahead, and so few that
+  /// the part of a panel over which they are spread stays in the second-level cache.
+  private static let pieceLength = 1024
 
   /// Floats in the panels: what ``writePanels(scaledBy:to:pool:)`` fills.
   package var panelFloatCount: Int { layout.vectorCount * kernels.vectorWidth * depth }
