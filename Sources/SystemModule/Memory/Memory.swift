@@ -91,11 +91,15 @@ package enum FreshPages {
   /// On Linux one call maps all small pages. If each were mapped when it is first written, they would cost half as much again.
   /// Large ones are mapped then, and memory that is filled from other memory takes no more than both need at a time.
   ///
-  /// - Parameter populates: map small pages now. If false, call ``populate(_:)`` later.
+  /// - Parameters:
+  ///   - populates: map small pages now. If false, call ``populate(_:)`` later.
+  ///   - isFresh: leave the kept range, whose pages all come at once.
   /// - Returns: nil where the system has no pages to give.
-  package static func map(byteCount: Int, populates: Bool = true) -> UnsafeMutableRawPointer? {
+  package static func map(
+    byteCount: Int, populates: Bool = true, isFresh: Bool = false
+  ) -> UnsafeMutableRawPointer? {
     #if os(Linux)
-      if let address = unsafe takeSpare(byteCount: byteCount) { return unsafe address }
+      if !isFresh, let address = unsafe takeSpare(byteCount: byteCount) { return unsafe address }
       let isLarge = byteCount >= hugeByteCount
       let flags = MAP_PRIVATE | MAP_ANONYMOUS | (populates && !isLarge ? MAP_POPULATE : 0)
     #elseif canImport(Darwin)
@@ -185,7 +189,7 @@ package enum FreshPages {
 /// pages, which the system takes longer to give than the weights take to be packed.
 ///
 /// `@unchecked Sendable`: the pointer is set once, and nobody gets a part twice.
-private final class SharedRange: @unchecked Sendable {
+@safe private final class SharedRange: @unchecked Sendable {
   private let start: UnsafeMutableRawPointer
 
   /// Less is not worth a part; more has large pages by itself.
@@ -201,7 +205,7 @@ private final class SharedRange: @unchecked Sendable {
   private static let open = Locked(Open())
 
   private init?() {
-    guard let start = unsafe FreshPages.map(byteCount: Self.byteCount) else { return nil }
+    guard let start = unsafe FreshPages.map(byteCount: Self.byteCount, isFresh: true) else { return nil }
     unsafe self.start = unsafe start
   }
 
