@@ -197,12 +197,14 @@ package enum FreshPages {
   private static let byteCount = 1 << 25
   private static let hugePageByteCount = 1 << 21
 
-  /// The range that the next parts come from, for as long as a buffer lies in it, and where the next part may begin.
-  private struct Open {
-    weak var range: SharedRange?
-    var end = 0
-  }
-  private static let open = Locked(Open())
+  #if os(Linux)
+    /// The range that the next parts come from, for as long as a buffer lies in it, and where the next part may begin.
+    private struct Open {
+      weak var range: SharedRange?
+      var end = 0
+    }
+    private static let open = Locked(Open())
+  #endif
 
   private init?() {
     guard let start = unsafe FreshPages.map(byteCount: Self.byteCount, isFresh: true) else { return nil }
