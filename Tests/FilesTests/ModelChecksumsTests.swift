@@ -118,6 +118,46 @@ import Testing
     }
   }
 
+  /// What a network is made of is held against the sums although its memory went back: the file is read again, and has to be
+  /// the one that was used.
+  @Test func aModelWhoseMemoryWentBackIsStillChecked() throws {
+    let large = safetensors(
+      #"{"a":{"dtype":"F32","shape":[300000],"data_offsets":[0,1200000]}}"#,
+      (0..<1_200_000).map { UInt8(truncatingIfNeeded: $0 &* 37 >> 3) & 0x3F })
+    let digest = SHA256.hexDigest(large)
+    var damaged = large
+    damaged[large.count - 7] ^= 4
+    let other = String(repeating: "0", count: 64)
+    func used(_ folder: String) throws -> ModelFolder {
+      let model = try ModelFolder(directory: folder).readOnce
+      #expect(model.isReadOnce)
+      model.digest.prepare()
+      for tensor in model.weights.tensors { tensor.release(0..<tensor.elementCount) }
+      return model
+    }
+    for identity in [SHA256.hexDigest(configuration + large), other] {
+      let sums = "# model: \(identity)\n\(digest)  model.safetensors\n\(digests.configuration)  config.json\n"
+      try withModel(sums: sums) { folder in
+        let path = folder + "/model.safetensors"
+        try write(large, to: path)
+        try used(folder).digest.check()
+        try write(damaged, to: path)
+        let model = try used(folder)
+        let found = SHA256.hexDigest(damaged)
+        #expect(
+          throws: DermaFusionError.checksumMismatch(path: path, expected: digest, found: found)
+        ) { try model.digest.check() }
+        // The damaged file is used, and the good one lies there when it is checked.
+        let second = try used(folder)
+        #expect(second.digest.sha256 == SHA256.hexDigest(configuration + damaged))
+        try write(large, to: path)
+        #if os(Linux)
+          #expect(throws: DermaFusionError.changed(path)) { try second.digest.check() }
+        #endif
+      }
+    }
+  }
+
   @Test func aChangedConfigurationIsNamed() throws {
     let sums = "\(digests.configuration)  config.json\n\(digests.weights)  model.safetensors\n"
     try withModel(sums: sums) { folder in

@@ -51,6 +51,23 @@ import Testing
     }
   }
 
+  /// Small parts, released before the pieces are read and after, in about their order, as threads that share them do.
+  @Test(arguments: [0, 37, 80]) func smallPartsGoWithTheirNeighbours(countBefore: Int) throws {
+    let parts = (0..<80).map { index in 100_000 + (index ^ 5) * 50_000..<150_000 + (index ^ 5) * 50_000 }
+    try withPages { pages in
+      for part in parts[..<countBefore] { pages.release(part) }
+      pages.forEachPiece { _ in }
+      for part in parts[countBefore...] { pages.release(part) }
+      let left = pages.copied
+      let outside = left.indices.first { !(100_000..<4_100_000).contains($0) && left[$0] != content[$0] }
+      #expect(outside == nil, "other parts stay")
+      #if os(Linux)
+        let kept = left[100_000..<4_100_000].count { $0 != 0 }
+        #expect(kept < 1_000_000, "\(kept) of 4,000,000 bytes still have memory")
+      #endif
+    }
+  }
+
   /// One reader holds the pieces back, the other is already at the end.
   @Test func aReaderByPartsWaitsForTheOneInOrder() throws {
     try withPages { pages in

@@ -3,12 +3,51 @@ import SystemModule
 /// The identity of a model: the SHA-256 of its files' bytes, computed once; and whether they are the bytes that
 /// the folder's `SHA256SUMS` states.
 package final class ModelDigest: Sendable {
-  /// The digest that `SHA256SUMS` states of a file.
-  struct Checksum: Sendable {
-    let path: String
-    let expected: String
-    /// Adds the file's bytes, which it keeps in memory, to a hash.
-    let addBytes: @Sendable (inout SHA256) -> Void
+  /// What the folder's `SHA256SUMS` states of a model.
+  struct Stated: Sendable {
+    struct File: Sendable {
+      let path: String
+      let expected: String
+      let pages: FilePages
+    }
+
+    let configuration: [UInt8]
+    /// The files of weights.
+    let files: [File]
+    /// The SHA-256 of all files together.
+    let identity: String?
+
+    /// The first file of weights that is not the stated one.
+    ///
+    /// - Parameter used: The SHA-256 of the bytes that a network is made of.
+    fileprivate func fault(used: () -> String) -> DermaFusionError? {
+      // The same files have the same identity: they need no hash of their own.
+      if let identity, identity == used() { return nil }
+      do throws(DermaFusionError) {
+        var pages: [FilePages] = []
+        for file in files {
+          pages.append(
+            file.pages.isWhole ? file.pages : try FilePages(path: file.path, limit: file.pages.count))
+        }
+        // Those that are read again must be those that were used.
+        if !files.allSatisfy(\.pages.isWhole) {
+          let again = SHA256.hexDigest { hash in
+            hash.update(configuration)
+            for pages in pages { pages.withBytes { hash.update($0) } }
+          }
+          guard again == used() else { throw .changed(files[0].path) }
+        }
+        for (file, pages) in zip(files, pages) {
+          let found = SHA256.hexDigest { hash in pages.withBytes { hash.update($0) } }
+          guard found == file.expected else {
+            throw .checksumMismatch(path: file.path, expected: file.expected, found: found)
+          }
+        }
+        return nil
+      } catch {
+        return error
+      }
+    }
   }
 
   /// A value that is computed when it is first asked for, and then known.
@@ -32,28 +71,12 @@ package final class ModelDigest: Sendable {
   private let fault: Locked<Once<DermaFusionError?>>
   private let needsSecondHash: Bool
 
-  /// - Parameters:
-  ///   - checksums: of the files of weights; none where nothing is stated.
-  ///   - identity: what `SHA256SUMS` states of all files together, if it does.
-  init(
-    _ addBytes: @escaping @Sendable (inout SHA256) -> Void, checksums: [Checksum] = [],
-    identity: String? = nil
-  ) {
+  /// - Parameter stated: Nil where nothing is stated.
+  init(_ addBytes: @escaping @Sendable (inout SHA256) -> Void, stated: Stated? = nil) {
     let digest = Locked(Once.pending { SHA256.hexDigest(addBytes) })
     self.digest = digest
-    fault = Locked(
-      .pending {
-        // The same files have the same identity: they need no hash of their own.
-        if let identity, identity == digest.withLock({ $0.value() }) { return nil }
-        for checksum in checksums {
-          let found = SHA256.hexDigest(checksum.addBytes)
-          guard found == checksum.expected else {
-            return .checksumMismatch(path: checksum.path, expected: checksum.expected, found: found)
-          }
-        }
-        return nil
-      })
-    needsSecondHash = !checksums.isEmpty && identity == nil
+    fault = Locked(.pending { stated?.fault { digest.withLock { $0.value() } } })
+    needsSecondHash = stated != nil && stated?.identity == nil
   }
 
   /// In lowercase hexadecimal. For a single model of `config.json` followed by `model.safetensors` (`cat config.json

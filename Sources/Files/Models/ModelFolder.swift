@@ -12,6 +12,8 @@ package struct ModelFolder: Sendable {
   package let digest: ModelDigest
   /// True if the folder states its files' hashes, which loading then holds them against.
   package let hasChecksums: Bool
+  /// True if it states no hash of all files together: the weights are then hashed twice.
+  private let statesEachFileOnly: Bool
   /// True if the weights are read a last time by the network that is made of them.
   package private(set) var isReadOnce = false
   let addBytes: @Sendable (inout SHA256) -> Void
@@ -112,16 +114,17 @@ package struct ModelFolder: Sendable {
       for file in weights.files { file.forEachPiece { hash.update($0) } }
     }
     hasChecksums = file.checksums != nil
-    var checksums: [ModelDigest.Checksum] = []
-    if let stated = file.checksums {
-      for (pages, file) in zip(weights.files, files ?? [(Self.weightsName, weights.name)]) {
-        checksums.append(
-          ModelDigest.Checksum(path: file.path, expected: try stated.digest(of: file.name)) { hash in
-            pages.withBytes { hash.update($0) }
-          })
-      }
+    statesEachFileOnly = hasChecksums && file.checksums?.identity == nil
+    let stated = try file.checksums.map { (checksums) throws(DermaFusionError) in
+      ModelDigest.Stated(
+        configuration: file.bytes,
+        files: try zip(weights.files, files ?? [(Self.weightsName, weights.name)]).map {
+          (pages, file) throws(DermaFusionError) in
+          ModelDigest.Stated.File(
+            path: file.path, expected: try checksums.digest(of: file.name), pages: pages)
+        }, identity: checksums.identity)
     }
-    digest = ModelDigest(addBytes, checksums: checksums, identity: file.checksums?.identity)
+    digest = ModelDigest(addBytes, stated: stated)
   }
 }
 
@@ -141,12 +144,12 @@ extension ModelFolder {
     return folder
   }
 
-  /// The model for one network and no other reader, which gives the memory of each tensor back once it is packed. Where the folder
-  /// states hashes the files stay, because a fault in them is found by reading them again. Those of a model in 8 bits stay too:
-  /// the levels between two layers belong to both, and each reads them.
+  /// The model for one network and no other reader, which gives the memory of each tensor back once it is packed. Where the weights
+  /// are hashed twice they stay. Those of a model in 8 bits stay too: the levels between two layers belong to both, and each
+  /// reads them.
   package var readOnce: ModelFolder {
     var folder = self
-    folder.isReadOnce = !hasChecksums && configuration.precision != .int8
+    folder.isReadOnce = !statesEachFileOnly && configuration.precision != .int8
     return folder
   }
 }

@@ -17,14 +17,44 @@ import CLibrary
   private struct Progress {
     /// Bytes from the start that the reader in order has passed.
     var passed = 0
-    /// Parts that the other has read, and the first has not.
+    /// Parts that the other has read and whose memory is not given back: those that the first has not passed, and small ones.
+    /// In order, none touches the next.
     var waiting: [Range<Int>] = []
     /// True if the reader in order is at work.
     var isInOrder = false
+    /// False once the memory of a part went back.
+    var isWhole = true
     /// Readers by parts that wait for it.
     var stopped = 0
 
-    var waitingByteCount: Int { waiting.reduce(0) { $0 + $1.count } }
+    /// Bytes of the parts that the first has not passed.
+    var waitingByteCount: Int {
+      waiting.reduce(0) { $0 + max($1.upperBound - max($1.lowerBound, passed), 0) }
+    }
+
+    /// Adds a part, joined with those that it touches.
+    mutating func add(_ part: Range<Int>) {
+      let first = waiting.firstIndex { $0.upperBound >= part.lowerBound } ?? waiting.count
+      let end = waiting[first...].firstIndex { $0.lowerBound > part.upperBound } ?? waiting.count
+      let touched = waiting[first..<end]
+      let start = min(part.lowerBound, touched.first?.lowerBound ?? part.lowerBound)
+      let stop = max(part.upperBound, touched.last?.upperBound ?? part.upperBound)
+      waiting.replaceSubrange(first..<end, with: [start..<stop])
+    }
+
+    /// Takes out what nobody reads again and is worth a call of the system.
+    mutating func takeDiscarded() -> [Range<Int>] {
+      var discarded: [Range<Int>] = []
+      for (index, part) in waiting.enumerated() where part.lowerBound < passed {
+        let done = part.lowerBound..<min(part.upperBound, passed)
+        guard done.count >= FilePages.releasedByteCount else { continue }
+        discarded.append(done)
+        waiting[index] = done.upperBound..<part.upperBound
+      }
+      waiting.removeAll { $0.isEmpty }
+      isWhole = isWhole && discarded.isEmpty
+      return discarded
+    }
   }
 
   private let piecePassed = Semaphore()
@@ -105,11 +135,7 @@ import CLibrary
   private func pass(_ end: Int, isEnd: Bool) {
     let stopped = progress.withLock { progress in
       progress.passed = max(progress.passed, end)
-      progress.waiting.removeAll { part in
-        guard part.upperBound <= end else { return false }
-        discard(part)
-        return true
-      }
+      progress.takeDiscarded().forEach(discard)
       if isEnd { progress.isInOrder = false }
       defer { progress.stopped = 0 }
       return progress.stopped
@@ -121,9 +147,9 @@ import CLibrary
   /// system as soon as that has passed it. Anybody else would read zeros. Where that is far behind, this waits for it: what is
   /// made of the parts would take memory beside them.
   package func release(_ part: Range<Int>) {
-    guard part.count >= Self.releasedByteCount else { return }
     progress.withLock { progress in
-      if progress.passed >= part.upperBound { discard(part) } else { progress.waiting.append(part) }
+      progress.add(part)
+      progress.takeDiscarded().forEach(discard)
     }
     while mustWait() { piecePassed.wait() }
   }
@@ -146,8 +172,13 @@ import CLibrary
   private static let pieceByteCount = 1 << 22
   /// The most bytes of parts that wait while both readers go on.
   private static let waitingLimit = 1 << 22
-  /// Smaller parts are not worth a call of the system.
-  private static let releasedByteCount = 1 << 18
+  /// Smaller parts are not worth a call of the system. They wait for their neighbours.
+  fileprivate static let releasedByteCount = 1 << 18
+
+  package var count: Int { withBytes { $0.count } }
+
+  /// False once the memory of a part went back, which is zero since.
+  package var isWhole: Bool { progress.withLock { $0.isWhole } }
 
   package var copied: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 
