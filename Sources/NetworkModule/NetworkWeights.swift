@@ -68,7 +68,7 @@ package struct NetworkWeights {
   }
 
   /// Elements that are released while the rest of their tensor is packed.
-  private static let releasedCount = 1 << 20
+  private static let releasedCount = 1 << 18
 
   private func release(_ tensor: StoredTensor, _ range: Range<Int>) {
     if isReadOnce { tensor.release(range) }

@@ -122,8 +122,8 @@ import Testing
   /// the one that was used.
   @Test func aModelWhoseMemoryWentBackIsStillChecked() throws {
     let large = safetensors(
-      #"{"a":{"dtype":"F32","shape":[300000],"data_offsets":[0,1200000]}}"#,
-      (0..<1_200_000).map { UInt8(truncatingIfNeeded: $0 &* 37 >> 3) & 0x3F })
+      #"{"a":{"dtype":"F32","shape":[1500000],"data_offsets":[0,6000000]}}"#,
+      (0..<6_000_000).map { UInt8(truncatingIfNeeded: $0 &* 37 >> 3) & 0x3F })
     let digest = SHA256.hexDigest(large)
     var damaged = large
     damaged[large.count - 7] ^= 4

@@ -17,8 +17,8 @@ import CLibrary
   private struct Progress {
     /// Bytes from the start that the reader in order has passed.
     var passed = 0
-    /// Parts that the other has read and whose memory is not given back: those that the first has not passed, and small ones.
-    /// In order, none touches the next.
+    /// Parts that the other has read and whose memory is not given back: those that the first has not passed, and those
+    /// smaller than a page. In order, none touches the next.
     var waiting: [Range<Int>] = []
     /// True if the reader in order is at work.
     var isInOrder = false
@@ -42,16 +42,23 @@ import CLibrary
       waiting.replaceSubrange(first..<end, with: [start..<stop])
     }
 
-    /// Takes out what nobody reads again and is worth a call of the system.
-    mutating func takeDiscarded() -> [Range<Int>] {
-      var discarded: [Range<Int>] = []
-      for (index, part) in waiting.enumerated() where part.lowerBound < passed {
-        let done = part.lowerBound..<min(part.upperBound, passed)
-        guard done.count >= FilePages.releasedByteCount else { continue }
-        discarded.append(done)
-        waiting[index] = done.upperBound..<part.upperBound
+    /// Takes out the large pages that nobody reads again.
+    ///
+    /// - Parameter start: The address of the first byte.
+    mutating func takeDiscarded(from start: Int) -> [Range<Int>] {
+      let size = FreshPages.hugePageByteCount
+      var (discarded, left): ([Range<Int>], [Range<Int>]) = ([], [])
+      for part in waiting {
+        let first = (start + part.lowerBound).roundedUp(toMultipleOf: size) - start
+        let end = (start + min(part.upperBound, passed)) / size * size - start
+        guard first < end else {
+          left.append(part)
+          continue
+        }
+        discarded.append(first..<end)
+        left += [part.lowerBound..<first, end..<part.upperBound].filter { !$0.isEmpty }
       }
-      waiting.removeAll { $0.isEmpty }
+      waiting = left
       isWhole = isWhole && discarded.isEmpty
       return discarded
     }
@@ -135,7 +142,7 @@ import CLibrary
   private func pass(_ end: Int, isEnd: Bool) {
     let stopped = progress.withLock { progress in
       progress.passed = max(progress.passed, end)
-      progress.takeDiscarded().forEach(discard)
+      discard(&progress)
       if isEnd { progress.isInOrder = false }
       defer { progress.stopped = 0 }
       return progress.stopped
@@ -149,7 +156,7 @@ import CLibrary
   package func release(_ part: Range<Int>) {
     progress.withLock { progress in
       progress.add(part)
-      progress.takeDiscarded().forEach(discard)
+      discard(&progress)
     }
     while mustWait() { piecePassed.wait() }
   }
@@ -162,8 +169,10 @@ import CLibrary
     }
   }
 
-  private func discard(_ part: Range<Int>) {
-    if let address = unsafe bytes.baseAddress {
+  /// Gives back whole large pages: what the system does with a part of one takes longer than packing what it holds.
+  private func discard(_ progress: inout Progress) {
+    guard let address = unsafe bytes.baseAddress else { return }
+    for part in progress.takeDiscarded(from: Int(bitPattern: address)) {
       unsafe FreshPages.discard(
         UnsafeMutableRawBufferPointer(start: address + part.lowerBound, count: part.count))
     }
@@ -171,9 +180,7 @@ import CLibrary
 
   private static let pieceByteCount = 1 << 22
   /// The most bytes of parts that wait while both readers go on.
-  private static let waitingLimit = 1 << 22
-  /// Smaller parts are not worth a call of the system. They wait for their neighbours.
-  fileprivate static let releasedByteCount = 1 << 18
+  private static let waitingLimit = 1 << 23
 
   package var count: Int { withBytes { $0.count } }
 

@@ -85,6 +85,7 @@ package enum FreshPages {
   private static let spare = Locked<Spare?>(nil)
   /// Ranges from this size on may have pages of 2 MB: the system gives one of them in the time of some ten small ones.
   fileprivate static let hugeByteCount = 1 << 22
+  static let hugePageByteCount = 1 << 21
   /// Ranges from this size on are kept, and taken.
   private static let spareByteCount = 1 << 20
 
@@ -195,7 +196,6 @@ package enum FreshPages {
   /// Less is not worth a part; more has large pages by itself.
   private static let partByteCounts = (1 << 12)..<FreshPages.hugeByteCount
   private static let byteCount = 1 << 25
-  private static let hugePageByteCount = 1 << 21
 
   #if os(Linux)
     /// The range that the next parts come from, for as long as a buffer lies in it, and where the next part may begin.
@@ -225,7 +225,7 @@ package enum FreshPages {
         }
         guard let range = SharedRange() else { return nil }
         // Large pages lie on their own boundaries.
-        let first = unsafe -Int(bitPattern: range.start) & (hugePageByteCount - 1)
+        let first = unsafe -Int(bitPattern: range.start) & (FreshPages.hugePageByteCount - 1)
         open = Open(range: range, end: first + wanted)
         return (range, first)
       }
