@@ -30,7 +30,7 @@ package final class ModelDigest: Sendable {
             file.pages.isWhole ? file.pages : try FilePages(path: file.path, limit: file.pages.count))
         }
         // Those that are read again must be those that were used.
-        if !files.allSatisfy(\.pages.isWhole) {
+        if zip(files, pages).contains(where: { $0.pages !== $1 }) {
           let again = SHA256.hexDigest { hash in
             hash.update(configuration)
             for pages in pages { pages.withBytes { hash.update($0) } }

@@ -120,13 +120,16 @@ package enum FreshPages {
     #endif
   }
 
-  package static func unmap(_ address: UnsafeMutableRawPointer, byteCount: Int) {
+  /// - Parameter keeps: False gives the range back to the system, whatever its size.
+  package static func unmap(_ address: UnsafeMutableRawPointer, byteCount: Int, keeps: Bool = true) {
     #if os(Linux)
-      let isKept = spare.withLock { spare in
-        guard spare == nil, byteCount >= spareByteCount else { return false }
-        spare = Spare(address: UInt(bitPattern: address), byteCount: byteCount)
-        return true
-      }
+      let isKept =
+        keeps
+        && spare.withLock { spare in
+          guard spare == nil, byteCount >= spareByteCount else { return false }
+          spare = Spare(address: UInt(bitPattern: address), byteCount: byteCount)
+          return true
+        }
       if isKept { return }
     #endif
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
@@ -211,7 +214,7 @@ package enum FreshPages {
     unsafe self.start = unsafe start
   }
 
-  deinit { unsafe FreshPages.unmap(start, byteCount: Self.byteCount) }
+  deinit { unsafe FreshPages.unmap(start, byteCount: Self.byteCount, keeps: false) }
 
   /// The next part, zero and on a boundary of 64 bytes; nil where none is wanted or the system has no range.
   static func part(byteCount wanted: Int) -> (range: SharedRange, offset: Int)? {
