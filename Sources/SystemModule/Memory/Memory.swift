@@ -123,13 +123,11 @@ package enum FreshPages {
   /// - Parameter keeps: False gives the range back to the system, whatever its size.
   package static func unmap(_ address: UnsafeMutableRawPointer, byteCount: Int, keeps: Bool = true) {
     #if os(Linux)
-      let isKept =
-        keeps
-        && spare.withLock { spare in
-          guard spare == nil, byteCount >= spareByteCount else { return false }
-          spare = Spare(address: UInt(bitPattern: address), byteCount: byteCount)
-          return true
-        }
+      let isKept = spare.withLock { spare in
+        guard keeps, spare == nil, byteCount >= spareByteCount else { return false }
+        spare = Spare(address: UInt(bitPattern: address), byteCount: byteCount)
+        return true
+      }
       if isKept { return }
     #endif
     #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
