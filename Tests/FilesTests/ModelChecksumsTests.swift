@@ -118,8 +118,8 @@ import Testing
     }
   }
 
-  /// What a network is made of is held against the sums although its memory went back: the file is read again, and has to be
-  /// the one that was used.
+  /// The weights are held against the sums although their memory went back: the file is read again, and has to be the one
+  /// that was used.
   @Test func aModelWhoseMemoryWentBackIsStillChecked() throws {
     let large = safetensors(
       #"{"a":{"dtype":"F32","shape":[1500000],"data_offsets":[0,6000000]}}"#,

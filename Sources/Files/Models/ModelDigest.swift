@@ -3,7 +3,7 @@ import SystemModule
 /// The identity of a model: the SHA-256 of its files' bytes, computed once; and whether they are the bytes that
 /// the folder's `SHA256SUMS` states.
 package final class ModelDigest: Sendable {
-  /// What the folder's `SHA256SUMS` states of a model.
+  /// The hashes that the folder's `SHA256SUMS` states of a model's files.
   struct Stated: Sendable {
     struct File: Sendable {
       let path: String

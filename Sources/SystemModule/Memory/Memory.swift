@@ -12,7 +12,7 @@ import CLibrary
   package let pointer: UnsafeMutablePointer<Float>
   package let count: Int
   private let mapping: UnsafeMutableRawPointer?
-  /// Where it is a part of a range.
+  /// The range that it is a part of; nil where it has memory of its own.
   private let range: SharedRange?
 
   /// - Parameter lasts: True where it lives as long as a model: it may then lie in a range that buffers share, and its
