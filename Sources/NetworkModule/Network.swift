@@ -116,12 +116,13 @@ package final class Network: Sendable {
   private static func prepared(
     _ list: OperationList, weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> [Step] {
-    // In the order of a file, which has its tensors by their names, so that the hash, which reads it from its start, has
-    // passed what was packed.
     let operations = list.operations
-    let order = operations.indices.sorted {
-      operations[$0].node.operation.name < operations[$1].node.operation.name
-    }
+    var order = Array(operations.indices)
+    #if os(Linux)
+      // In the order of a file, which has its tensors by their names, so that the hash, which reads it from its start, has
+      // passed what was packed. Where the file's memory stays, any order will do.
+      order.sort { operations[$0].node.operation.name < operations[$1].node.operation.name }
+    #endif
     let prepared = pool.map(order) { index in
       let (value, node) = operations[index]
       return Result { () throws(DermaFusionError) in

@@ -140,25 +140,29 @@ import CLibrary
 
   /// Gives the parts back that lie before a place, and lets go on who waits for that.
   private func pass(_ end: Int, isEnd: Bool) {
-    let stopped = progress.withLock { progress in
-      progress.passed = max(progress.passed, end)
-      discard(&progress)
-      if isEnd { progress.isInOrder = false }
-      defer { progress.stopped = 0 }
-      return progress.stopped
-    }
-    for _ in 0..<stopped { piecePassed.signal() }
+    #if os(Linux)
+      let stopped = progress.withLock { progress in
+        progress.passed = max(progress.passed, end)
+        discard(&progress)
+        if isEnd { progress.isInOrder = false }
+        defer { progress.stopped = 0 }
+        return progress.stopped
+      }
+      for _ in 0..<stopped { piecePassed.signal() }
+    #endif
   }
 
   /// Takes leave of a part, which only ``forEachPiece(_:)`` may still read, and only once: its memory goes back to the
   /// system as soon as that has passed it. Anybody else would read zeros. Where that is far behind, this waits for it: what is
-  /// made of the parts would take memory beside them.
+  /// made of the parts would take memory beside them. Other systems than Linux keep the memory.
   package func release(_ part: Range<Int>) {
-    progress.withLock { progress in
-      progress.add(part)
-      discard(&progress)
-    }
-    while mustWait() { piecePassed.wait() }
+    #if os(Linux)
+      progress.withLock { progress in
+        progress.add(part)
+        discard(&progress)
+      }
+      while mustWait() { piecePassed.wait() }
+    #endif
   }
 
   private func mustWait() -> Bool {
@@ -185,7 +189,13 @@ import CLibrary
   package var count: Int { withBytes { $0.count } }
 
   /// False once the memory of a part went back, which is zero since.
-  package var isWhole: Bool { progress.withLock { $0.isWhole } }
+  package var isWhole: Bool {
+    #if os(Linux)
+      progress.withLock { $0.isWhole }
+    #else
+      true
+    #endif
+  }
 
   package var copied: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 
