@@ -117,26 +117,22 @@ package final class Network: Sendable {
     _ list: OperationList, weights: NetworkWeights, pool: ThreadPool
   ) throws(DermaFusionError) -> [Step] {
     let operations = list.operations
-    var order = Array(operations.indices)
+    var order: [Int]?
     #if os(Linux)
       // In the order of a file, which has its tensors by their names, so that the hash, which reads it from its start, has
       // passed what was packed. Where the file's memory stays, any order will do.
-      order.sort { operations[$0].node.operation.name < operations[$1].node.operation.name }
-    #endif
-    let prepared = pool.map(order) { index in
-      let (value, node) = operations[index]
-      return Result { () throws(DermaFusionError) in
-        let operation = try node.operation.prepare(list.shapes(node), weights, pool: pool)
-        precondition(
-          operation.output.shape == node.shape,
-          "\(node.operation.name) makes \(operation.output.shape) where \(node.shape) was planned")
-        return Step(operation: operation, inputs: node.inputs, value: value)
+      order = operations.indices.sorted {
+        operations[$0].node.operation.name < operations[$1].node.operation.name
       }
+    #endif
+    return try pool.map(operations, order: order) { (item) throws(DermaFusionError) in
+      let (value, node) = item
+      let operation = try node.operation.prepare(list.shapes(node), weights, pool: pool)
+      precondition(
+        operation.output.shape == node.shape,
+        "\(node.operation.name) makes \(operation.output.shape) where \(node.shape) was planned")
+      return Step(operation: operation, inputs: node.inputs, value: value)
     }
-    var steps = [Result<Step, DermaFusionError>?](repeating: nil, count: order.count)
-    for (index, step) in zip(order, prepared) { steps[index] = step }
-    // The first error in the order of the network.
-    return try steps.map { (step) throws(DermaFusionError) in try step!.get() }
   }
 
   /// The feature map to explain where nobody names another: the last, of transformers the last norm, because most tokens

@@ -9,11 +9,11 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
   /// The code of ISO 639, `de`.
   public let rawValue: String
   /// Each text by its path, a name or several with dots between them.
-  private var texts: [String: String] { storedTexts.byPath }
+  private var texts: [String: String] { parsedTexts.withLock { $0.value() } }
   /// The sentences of errors by their English words; see ``Sentence``.
-  var errors: [String: String] { storedErrors.byPath }
-  private let storedTexts: StoredTexts
-  private let storedErrors: StoredTexts
+  var errors: [String: String] { parsedErrors.withLock { $0.value() } }
+  // Parsed when one is first asked for: most programs ask for one language.
+  private let parsedTexts, parsedErrors: Locked<Once<[String: String]>>
   private let decimalPoint: Unicode.Scalar
   private let percentSign: String
   /// True if 0 and 1.5 have the form of one; otherwise 1 alone has it.
@@ -36,46 +36,29 @@ public struct Language: Sendable, RawRepresentable, CaseIterable {
     self.decimalPoint = decimalPoint
     self.percentSign = percentSign
     self.countsBelowTwoAsOne = countsBelowTwoAsOne
-    storedTexts = StoredTexts(texts)
-    storedErrors = StoredTexts(errors)
+    parsedTexts = Locked(.pending { Self.strings(texts) })
+    parsedErrors = Locked(.pending { Self.strings(errors) })
   }
 
-  /// Texts that are parsed when one is first asked for: most programs ask for one language.
-  private final class StoredTexts: Sendable {
-    private let json: StaticString
-    private let parsed = Locked<[String: String]?>(nil)
-
-    init(_ json: StaticString) { self.json = json }
-
-    var byPath: [String: String] {
-      parsed.withLock { parsed in
-        if let parsed { return parsed }
-        let found = Self.strings(json)
-        parsed = found
-        return found
-      }
+  private static func strings(_ json: StaticString) -> [String: String] {
+    do throws(DermaFusionError) {
+      let bytes = unsafe Array(UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
+      var found: [String: String] = [:]
+      add(try JSONParser.parse(bytes), path: "", to: &found)
+      return found
+    } catch {
+      preconditionFailure("the texts of a language are no JSON")
     }
+  }
 
-    private static func strings(_ json: StaticString) -> [String: String] {
-      do throws(DermaFusionError) {
-        let bytes = unsafe Array(UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
-        var found: [String: String] = [:]
-        add(try JSONParser.parse(bytes), path: "", to: &found)
-        return found
-      } catch {
-        preconditionFailure("the texts of a language are no JSON")
+  private static func add(_ value: JSONValue, path: String, to texts: inout [String: String]) {
+    switch value {
+    case .string(let text): texts[path] = text
+    case .object(let object):
+      for member in object.members {
+        add(member.value, path: path.isEmpty ? member.key : "\(path).\(member.key)", to: &texts)
       }
-    }
-
-    private static func add(_ value: JSONValue, path: String, to texts: inout [String: String]) {
-      switch value {
-      case .string(let text): texts[path] = text
-      case .object(let object):
-        for member in object.members {
-          add(member.value, path: path.isEmpty ? member.key : "\(path).\(member.key)", to: &texts)
-        }
-      default: return
-      }
+    default: return
     }
   }
 

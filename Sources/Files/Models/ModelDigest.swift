@@ -51,26 +51,10 @@ package final class ModelDigest: Sendable {
     }
   }
 
-  /// A value that is computed when it is first asked for, and then known.
-  private enum Once<Value: Sendable>: Sendable {
-    /// The files' bytes stay in memory for it.
-    case pending(@Sendable () -> Value)
-    case known(Value)
-
-    mutating func value() -> Value {
-      switch self {
-      case .known(let value): return value
-      case .pending(let compute):
-        let value = compute()
-        self = .known(value)
-        return value
-      }
-    }
-  }
-
   private let digest: Locked<Once<String>>
   private let fault: Locked<Once<DermaFusionError?>>
-  private let needsSecondHash: Bool
+  /// True if `SHA256SUMS` states no hash of all files together: the weights are then hashed twice.
+  let needsSecondHash: Bool
 
   /// - Parameter stated: Nil where nothing is stated.
   init(_ addBytes: @escaping @Sendable (inout SHA256) -> Void, stated: Stated? = nil) {

@@ -12,8 +12,6 @@ package struct ModelFolder: Sendable {
   package let digest: ModelDigest
   /// True if the folder states its files' hashes, which loading then holds them against.
   package let hasChecksums: Bool
-  /// True if it states no hash of all files together: the weights are then hashed twice.
-  private let statesEachFileOnly: Bool
   /// True if the weights are read a last time by the network that is made of them.
   package private(set) var isReadOnce = false
   let addBytes: @Sendable (inout SHA256) -> Void
@@ -114,7 +112,6 @@ package struct ModelFolder: Sendable {
       for file in weights.files { file.forEachPiece { hash.update($0) } }
     }
     hasChecksums = file.checksums != nil
-    statesEachFileOnly = hasChecksums && file.checksums?.identity == nil
     let stated = try file.checksums.map { (checksums) throws(DermaFusionError) in
       ModelDigest.Stated(
         configuration: file.bytes,
@@ -149,7 +146,7 @@ extension ModelFolder {
   /// reads them.
   package var readOnce: ModelFolder {
     var folder = self
-    folder.isReadOnce = !statesEachFileOnly && configuration.precision != .int8
+    folder.isReadOnce = !digest.needsSecondHash && configuration.precision != .int8
     return folder
   }
 }

@@ -85,3 +85,20 @@
     package func wait() { semaphore.wait() }
   }
 #endif
+
+/// A value that is computed when it is first asked for, and then known.
+package enum Once<Value: Sendable>: Sendable {
+  /// Its closure keeps in memory whatever it computes from.
+  case pending(@Sendable () -> Value)
+  case known(Value)
+
+  package mutating func value() -> Value {
+    switch self {
+    case .known(let value): return value
+    case .pending(let compute):
+      let value = compute()
+      self = .known(value)
+      return value
+    }
+  }
+}

@@ -84,14 +84,20 @@ package final class ThreadPool: Sendable {
 
   /// The result of `body` for each element, in their order, with denormals flushed to zero, or the first error. The threads share
   /// the calls.
+  ///
+  /// - Parameter order: The places of all elements in the order in which their calls begin; nil: as they stand.
   package func map<Element, Value, Failure: Error>(
-    _ elements: [Element], _ body: (Element) throws(Failure) -> Value
+    _ elements: [Element], order: [Int]? = nil, _ body: (Element) throws(Failure) -> Value
   ) throws(Failure) -> [Value] {
+    precondition(
+      order == nil || order?.count == elements.count,
+      "\(order?.count ?? 0) places of \(elements.count) elements")
     var results = [Result<Value, Failure>?](repeating: nil, count: elements.count)
     unsafe results.withUnsafeMutableBufferPointer { results in
       // As the workers do, or a result would depend on who came to make it.
       Self.withDenormalsFlushed {
-        run(taskCount: elements.count) { index, _ in
+        run(taskCount: elements.count) { task, _ in
+          let index = order?[task] ?? task
           do throws(Failure) {
             unsafe results[index] = .success(try body(elements[index]))
           } catch {
