@@ -48,7 +48,7 @@ extension DermaFusionError {
   private static func copy(_ text: String, to target: UnsafeMutableRawBufferPointer) {
     var count = 0
     for character in text {
-      // What lies in a zero byte's place ends the text for C.
+      // A zero byte would end the text for C.
       let bytes = character == "\0" ? Array("?".utf8) : Array(character.utf8)
       if count + bytes.count >= target.count { break }
       for (offset, byte) in bytes.enumerated() { target[count + offset] = byte }

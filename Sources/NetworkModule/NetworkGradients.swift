@@ -149,7 +149,7 @@ private struct KeptMaps {
   ///   - marks: The values to copy, which marks name. One may come twice.
   init(_ marks: [Value], of segments: [Segment], _ network: Network) {
     func layout(_ value: Value) -> Layout { network.plan.layouts[value.index] }
-    // What the last segments keep lies first: it is scratch memory of those before them.
+    // The values of the last segments lie first: they are scratch memory of those before them.
     var keptCount = 0
     var scratchCount = 0
     for segment in segments.reversed() {

@@ -90,7 +90,7 @@ extension ParityFixtures {
     let blocks = Dictionary(
       activations.blocks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var seen: Set<String> = []
-    // What is seen during the run is kept and compared after it, in the order of computation.
+    // The maps seen during the run are kept and compared after it, in the order of computation.
     var maps: [(name: String, shape: FeatureShape, values: [Float])] = []
     let image = try preprocessed(activations.file, classifier.preprocessor)
     let model = try classifier.singleModel()

@@ -292,7 +292,7 @@ struct BMPRunLengthReader {
   private mutating func readRun() -> Bool {
     guard let first = next(), let second = next() else { return false }
     if first > 0 {
-      // What does not fit in the row is left out.
+      // Pixels that do not fit in the row are left out.
       let length = max(0, min(Int(first), width - x))
       for index in 0..<length { append(value(of: second, at: index)) }
       x += length

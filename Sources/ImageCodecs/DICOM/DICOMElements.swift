@@ -135,7 +135,7 @@ struct DICOMElements {
       if Self.longTypes.contains(type) {
         length = reader.integer32(at: position + 8)
         start += 4
-        // What a program did not know the type of, it copied without types.
+        // A program copies elements whose type it does not know without types.
         if type == Self.unknownType { hasImplicitItems = true }
       } else {
         length = reader.integer16(at: position + 6)

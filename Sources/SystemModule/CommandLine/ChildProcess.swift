@@ -162,7 +162,7 @@ package final class ChildProcess {
     #endif
     unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    // What the libraries print is of no use to the person.
+    // The libraries' own words are of no use to the person.
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     var words: [UnsafeMutablePointer<CChar>?] = unsafe ([executable] + arguments).map { unsafe strdup($0) }
     defer { for place in unsafe words.indices { unsafe free(words[place]) } }

@@ -293,7 +293,7 @@ extension FileBytes {
     let below = Set(files.compactMap { $0.name.contains("/") ? folder(of: $0.name) : nil }).sorted()
     let folders = [""] + below.map { "/\($0)" }
     let paths = files.map { "\(temporary)/\($0.name)" }
-    // What is in a folder is removed before the folder.
+    // The content of a folder is removed before the folder.
     let names = paths + folders.reversed().map { temporary + $0 }
     let slots = names.map { ProgramSignals.removeAtEnd(PathBytes($0)) }
     defer { for slot in slots { ProgramSignals.keep(slot) } }

@@ -60,7 +60,7 @@ package enum Program {
   /// The program's file, with symbolic links followed; `nil` when it cannot be known.
   package static func executablePath() -> String? {
     #if os(Linux)
-      // Where /proc is not mounted, the name by which the program was started must do.
+      // Without /proc, the name by which the program was started must do.
       let paths = ["/proc/self/exe"] + (startedName.map { [$0] } ?? [])
     #else
       let paths = [systemExecutablePath ?? CommandLine.arguments[0]]
